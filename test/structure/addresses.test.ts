@@ -18,6 +18,12 @@ const resolved: Record<string, string> = {
   "serve/http/front-door.ts: new URL(path, this.#server.url)": "a constant",
   "servers/auth/discovery.ts: URL.parse(named, server.href)": "a server; the request is checked by `checkReach`",
   'servers/auth/discovery.ts: new URL("/", server)': "a constant",
+  "sources/openapi/addresses.ts: URL.parse(text, base)":
+    "a document; a call to it passes the permit and the check of its reach",
+  'sources/openapi/api-cache.ts: new URL(".", root)': "a constant",
+  "sources/openapi/document/documents.ts: URL.parse(reference, base)": "a document; `Reader` checks each address",
+  "sources/openapi/document/read-text.ts: URL.parse(next, from.href)": "a server; `Reader` checks each address",
+  "sources/openapi/load-api.ts: URL.parse(self, url)": "a document; what it names is checked by `Reader`",
   "setup/registries/ask.ts: URL.canParse(location, from.href)": "a registry; the origin must stay the same",
   "setup/registries/ask.ts: new URL(location, from)": "a registry; the origin must stay the same",
   "setup/sign-in/pasted-redirect.ts: new URL(address.search, back)": "a query, which begins with a question mark",

@@ -1,9 +1,10 @@
 /** Reads the parameters and the body of an operation, and gives each value that a caller may send a name among the arguments of its tool. */
 import type { JsonObject } from "../../base/json-object.ts";
 import { bodyIn } from "./body.ts";
-import { at, type Documents, type ObjectPlace } from "./document/documents.ts";
-import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
-import type { Body, Parameter, ParameterStyle } from "./operation.ts";
+import { at, type ObjectPlace } from "./document/documents.ts";
+import type { FlatSchema } from "./flat-schema.ts";
+import type { Body, Parameter } from "./operation.ts";
+import { newStyle, type OperationPlace, oldStyle, type Read, type ReadParameter } from "./reading.ts";
 import type { Field } from "./write-schema.ts";
 
 /** Parameters of one operation. */
@@ -13,26 +14,6 @@ export interface Arguments {
   parameters: Parameter[];
   body?: Body | undefined;
   fields: Field[];
-}
-
-export interface Read {
-  documents: Documents;
-  schemas: FlatSchemas;
-  isSwagger2: boolean;
-  /** Whether the document says how to sign in. */
-  hasSecurity: boolean;
-  /** Parameters that several operations share. */
-  known: WeakMap<object, ReadParameter>;
-}
-
-interface ReadParameter {
-  entry: Parameter;
-  field: Field;
-}
-
-export interface OperationPlace {
-  item: ObjectPlace;
-  operation: ObjectPlace;
 }
 
 export function argumentsOf(read: Read, place: OperationPlace, path: string): Arguments {
@@ -151,35 +132,4 @@ function isCredential({ name, in: where, description }: JsonObject): boolean {
     /^(?:access_?|auth_?|api_?)?(?:token|key)$|^authorization$/i.test(String(name)) &&
     /authenticat|authoriz|api[ _-]?key|access token/i.test(`${String(name)} ${String(description)}`)
   );
-}
-
-const styles: readonly string[] = [
-  "simple",
-  "label",
-  "matrix",
-  "form",
-  "spaceDelimited",
-  "pipeDelimited",
-  "deepObject",
-];
-
-/** How a value is written in OpenAPI 3. */
-export function newStyle({ style, explode }: JsonObject, where: Parameter["in"]): Pick<Parameter, "style" | "explode"> {
-  const usual = where === "path" || where === "header" ? "simple" : "form";
-  const chosen = (typeof style === "string" && styles.includes(style) ? style : usual) as ParameterStyle;
-  return {
-    style: chosen,
-    explode: typeof explode === "boolean" ? explode : chosen === "form" || chosen === "deepObject",
-  };
-}
-
-/** How a value is written in Swagger 2. */
-export function oldStyle(
-  { collectionFormat }: JsonObject,
-  where: Parameter["in"],
-): Pick<Parameter, "style" | "explode"> {
-  const usual = where === "path" || where === "header" ? "simple" : "form";
-  if (collectionFormat === "multi") return { style: usual, explode: true };
-  if (collectionFormat === "ssv") return { style: "spaceDelimited", explode: false };
-  return { style: collectionFormat === "pipes" ? "pipeDelimited" : usual, explode: false };
 }

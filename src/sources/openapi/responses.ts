@@ -1,10 +1,10 @@
 /** Reads the responses of an operation, and chooses the one that describes its result. */
 import { isObject, stringsIn } from "../../base/json-object.ts";
-import type { Read } from "./arguments.ts";
 import { at, type Documents, type ObjectPlace, type Place } from "./document/documents.ts";
 import { bodyKindOf, chosenMediaType, responseKindOf } from "./media-types.ts";
 import type { ResponseKind } from "./operation.ts";
 import { shortText } from "./plain-text.ts";
+import type { Read } from "./reading.ts";
 
 /** Characters of the text of a status. */
 const maxStatusTextChars = 120;

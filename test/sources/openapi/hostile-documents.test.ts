@@ -10,7 +10,7 @@ const folder = ownFolder();
 const ok = (schema: unknown) => ({ 200: { description: "OK", content: { "application/json": { schema } } } });
 const getA = (schema: unknown) => ({ "/a": { get: { operationId: "get_a", responses: ok(schema) } } });
 
-describe("texts that are no documents", () => {
+describe("other texts than documents", () => {
   test.each([
     ["a web page", "<!doctype html><p>API</p>", "The document is a web page or XML, not JSON or YAML"],
     ["JSON that is nested too deeply", `{"a":${"[".repeat(5_000)}`, "The document is nested more than 500 levels deep"],
@@ -81,7 +81,7 @@ describe("references", () => {
     });
   });
 
-  test("that make a schema of gigabytes make a bounded one", async () => {
+  test("to ever more schemas make a bounded schema", async () => {
     const level = (at: number) => ({
       type: "object",
       properties: Object.fromEntries(
@@ -102,13 +102,13 @@ describe("references", () => {
     expect(JSON.stringify(tool).length).toBeLessThan(40_000);
   });
 
-  test("of YAML to a value that contains itself end", async () => {
+  test("to a YAML value that contains itself end", async () => {
     const text = `openapi: 3.1.0\ninfo: {title: a, version: '1'}\nservers: [{url: "https://a.example"}]\npaths:\n  /a:\n    get:\n      operationId: get_a\n      responses:\n        '200':\n          description: ok\n          content:\n            application/json:\n              schema: &s\n                type: object\n                properties:\n                  again: *s\n                  other: { $ref: "gone.yaml" }\n`;
     const { tool } = operationOf(await readDocument(folder.path, text), "get_a");
     expect(JSON.stringify(tool).length).toBeLessThan(60_000);
   });
 
-  test("of a document on the network never lead to files", async () => {
+  test("from a document on the network never lead to files", async () => {
     const secret = join(folder.path, "secret.json");
     writeFileSync(secret, '{"description":"hidden"}');
     const document = documentOf(getA({ $ref: `file://${secret}` }));
@@ -116,8 +116,8 @@ describe("references", () => {
     const api = await read(server.url.href, folder.path);
     expect(JSON.stringify(api.tools)).not.toContain("hidden");
     expect(api.problems).toEqual([
-      "The referenced document secret.json is a file, which a document from the network must not read. What refers to it was left out.",
-      `The reference file://${secret} leads nowhere. What uses it is incomplete.`,
+      "The referenced document secret.json is a file, which a document from the network must not read. References to it were left out.",
+      `The reference file://${secret} leads nowhere, so its users are incomplete.`,
     ]);
   });
 
@@ -127,14 +127,14 @@ describe("references", () => {
     "http://10.0.0.1/a.json",
     "http://169.254.169.254/latest/meta-data",
     "http://[::1]/a",
-  ])("of a document on the internet never lead to %s", async (address) => {
+  ])("from a document on the internet never lead to %s", async (address) => {
     const reader = new Reader({ root: new URL("https://93.184.216.34/openapi.json") });
     await expect(reader.readNamed(new URL(address))).rejects.toThrow(
       "is on this machine or its network, where a document from elsewhere must not lead",
     );
   });
 
-  test("of a file never lead to private addresses, and other schemes are refused", async () => {
+  test("from a file never lead to private addresses, and other schemes are refused", async () => {
     let asked = 0;
     await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ asked: ++asked }) });
     const api = await readDocument(
@@ -144,8 +144,8 @@ describe("references", () => {
     expect(asked).toBe(0);
     expect(api.problems.filter((each) => each.startsWith("The referenced")).toSorted()).toEqual(
       [
-        `The referenced document ${server.url.host}/a.json is on this machine or its network, where a document from elsewhere must not lead. What refers to it was left out.`,
-        "The referenced document a.example/a.json has an address that does not begin with http or https. What refers to it was left out.",
+        `The referenced document ${server.url.host}/a.json is on this machine or its network, where a document from elsewhere must not lead. References to it were left out.`,
+        "The referenced document a.example/a.json has an address that does not begin with http or https. References to it were left out.",
       ].toSorted(),
     );
   });
@@ -155,16 +155,19 @@ describe("references", () => {
     await using other = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: ({ headers }) => (seen.push(headers.get("x-key")), Response.json({ type: "string" })),
+      fetch: ({ headers }) => {
+        seen.push(headers.get("x-key"));
+        return Response.json({ type: "string" });
+      },
     });
     const document = documentOf(getA({ anyOf: [{ $ref: `${other.url}schema.json` }, { $ref: "moved.json" }] }));
     await using server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: ({ url, headers }) => (
-        seen.push(headers.get("x-key")),
-        url.endsWith("moved.json") ? Response.redirect(`${other.url}moved.json`) : Response.json(document)
-      ),
+      fetch: ({ url, headers }) => {
+        seen.push(headers.get("x-key"));
+        return url.endsWith("moved.json") ? Response.redirect(`${other.url}moved.json`) : Response.json(document);
+      },
     });
     const { tool } = operationOf(await read(server.url.href, folder.path, { headers: { "X-Key": "k" } }), "get_a");
     expect(tool.outputSchema).toEqual({ anyOf: [{ type: "string" }, { type: "string" }] });
@@ -190,8 +193,8 @@ describe("references", () => {
         .map((each) => each.replace(/.*(?:json) /, ""))
         .toSorted(),
     ).toEqual([
-      "is redirected more than 5 times. What refers to it was left out.",
-      "is too large: all documents of an API may have 128 MB. What refers to it was left out.",
+      "is redirected more than 5 times. References to it were left out.",
+      "is too large: all documents of an API may have 128 MB. References to it were left out.",
     ]);
   });
 });
@@ -235,7 +238,7 @@ describe("texts and names", () => {
     expect(operation.parameters.map(({ argument }) => argument)).toEqual(names);
   });
 
-  test("that are not of the expected type change nothing for the others", async () => {
+  test("with unexpected types change nothing for the others", async () => {
     const odd = [1, null, "x", [], [[]], { a: 1 }, true];
     const paths = Object.fromEntries(
       odd.flatMap((value, at) => [
@@ -293,7 +296,7 @@ describe("texts and names", () => {
     expect(api.tools.map(({ name }) => name)).toContain("get_a");
     // One of the values is "x", which is a reference too.
     expect(api.problems.filter((each) => each.includes("left out"))).toEqual([
-      "The referenced document x is not a JSON or YAML file. What refers to it was left out.",
+      "The referenced document x is not a JSON or YAML file. References to it were left out.",
     ]);
     expect(api.problems).toContain("The security scheme other has a type that is not known.");
   });

@@ -199,7 +199,7 @@ describe("an operation", () => {
     expect(put.tool.outputSchema).toBeUndefined();
   });
 
-  test("of OpenAPI 3.2 may have the method QUERY, methods of its own, and a whole query string", async () => {
+  test("in OpenAPI 3.2 may have the method QUERY, methods of its own, and a whole query string", async () => {
     const document = documentOf(
       {
         "/pets": {
@@ -231,7 +231,7 @@ describe("an operation", () => {
     expect(operationOf(api, "query_pets").tool.annotations).toEqual({ readOnlyHint: true, openWorldHint: true });
   });
 
-  test("that is deprecated comes last and says so", async () => {
+  test("comes last and says so if it is deprecated", async () => {
     const document = documentOf({
       "/a": { get: { operationId: "old_a", deprecated: true, responses: {} } },
       "/b": { get: { operationId: "new_b", responses: {} } },
@@ -409,7 +409,7 @@ describe("addresses", () => {
     );
   });
 
-  test("of the user replace those of the document, and an operation may have its own", async () => {
+  test("from the user replace the addresses of the document, and an operation may have its own", async () => {
     const document = documentOf({
       "/a": { servers: [{ url: "https://uploads.example.com" }], get: { operationId: "a_b", responses: {} } },
     });
@@ -453,10 +453,10 @@ test("references lead to other files and their parts, and unreadable ones are pr
     $defs: { pet: { type: "object", properties: { mother: { $ref: "#/$defs/pet" }, lost: {}, key: {} } } },
   });
   expect(api.problems.toSorted()).toEqual([
-    "The reference /etc/hostname leads nowhere. What uses it is incomplete.",
-    "The reference gone.json#/x leads nowhere. What uses it is incomplete.",
-    "The referenced document gone.json does not exist. What refers to it was left out.",
-    "The referenced document hostname is not a JSON or YAML file. What refers to it was left out.",
+    "The reference /etc/hostname leads nowhere, so its users are incomplete.",
+    "The reference gone.json#/x leads nowhere, so its users are incomplete.",
+    "The referenced document gone.json does not exist. References to it were left out.",
+    "The referenced document hostname is not a JSON or YAML file. References to it were left out.",
   ]);
 });
 
@@ -479,7 +479,7 @@ describe("include and exclude", () => {
     expect(api.tools.map(({ name }) => name)).toEqual(names);
   });
 
-  test("that leave nothing are a problem", async () => {
+  test("are a problem if they leave nothing", async () => {
     expect((await readDocument(folder.path, documentOf(paths), { include: ["cats"] })).problems).toEqual([
       '"include" and "exclude" leave no operation.',
     ]);
@@ -532,7 +532,7 @@ describe("the kept copy", () => {
     expect(cached()).toEqual([file!]);
   });
 
-  test("that is damaged is made again", async () => {
+  test("is made again if it is damaged", async () => {
     const first = await readDocument(folder.path, document);
     const path = join(folder.path, "cache", cached()[0]!);
     writeFileSync(path, readFileSync(path, "utf8").slice(0, -20));

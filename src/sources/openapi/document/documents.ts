@@ -84,7 +84,7 @@ export class Documents {
     } catch (error) {
       if (!(error instanceof ClaudikinsError)) throw error;
       this.isWhole = false;
-      this.tell(`${error.message.replace(/\.?$/, ".")} What refers to it was left out.`);
+      this.tell(`${error.message.replace(/\.?$/, ".")} References to it were left out.`);
       return undefined;
     }
   }
@@ -150,7 +150,7 @@ export class Documents {
     const place = this.#resolve(reference, from);
     if (!place)
       this.tell(
-        `The reference ${oneLine(reference, maxProblemReferenceChars)} leads nowhere. What uses it is incomplete.`,
+        `The reference ${oneLine(reference, maxProblemReferenceChars)} leads nowhere, so its users are incomplete.`,
       );
     known.set(reference, place);
     return place;

@@ -1,5 +1,4 @@
 /** Turns the text of a document, JSON or YAML, into a value. Documents are written by strangers, so what they cost is limited before it is paid. */
-import { YAML } from "bun";
 import { withoutMark } from "../../../base/byte-order-mark.ts";
 import { ClaudikinsError, messageOf } from "../../../base/errors.ts";
 import { isObject, type JsonObject } from "../../../base/json-object.ts";
@@ -54,7 +53,7 @@ function parsed(bytes: Uint8Array, what: string): unknown {
 function yaml(bytes: Uint8Array, what: string): unknown {
   if (bytes.length > maxYamlBytes) throw invalid(`${what} has more than ${megabytes(maxYamlBytes)} of YAML`);
   try {
-    return YAML.parse(textOf(bytes));
+    return Bun.YAML.parse(textOf(bytes));
   } catch (cause) {
     throw invalid(`${what} is not valid JSON or YAML: ${shown(cause)}`);
   }
