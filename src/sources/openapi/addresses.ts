@@ -1,6 +1,6 @@
 /** Reads the addresses of an API. */
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import type { LoadedDocument } from "./documents.ts";
+import type { LoadedDocument } from "./document/documents.ts";
 
 /** Addresses that are kept. */
 const maxAddresses = 20;

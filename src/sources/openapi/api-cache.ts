@@ -78,10 +78,6 @@ export class ApiCache {
     }
   }
 
-  remove(): void {
-    rmSync(this.#path, { force: true });
-  }
-
   /** Says that the file was used. */
   touch(): void {
     try {

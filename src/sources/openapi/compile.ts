@@ -1,12 +1,12 @@
 /** Makes an API of its documents, from the first one to the last. */
 import { isObject } from "../../base/json-object.ts";
 import { serversOf } from "./addresses.ts";
-import type { Documents } from "./documents.ts";
+import type { Documents } from "./document/documents.ts";
+import { invalid } from "./document/parse-document.ts";
 import { readOperations, type Selection } from "./operations.ts";
-import { invalid } from "./parse-document.ts";
+import { shortText } from "./plain-text.ts";
 import { securitySchemes } from "./security.ts";
 import { StoredApi } from "./stored-api.ts";
-import { shortText } from "./write-schema.ts";
 
 /** Characters of the title and the version. */
 const maxInfoChars = 200;

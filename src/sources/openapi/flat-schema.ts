@@ -1,6 +1,6 @@
 /** Reads the schemas of a document: references and `allOf` are merged, and the dialects of all versions of OpenAPI become one. */
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
-import { at, type Documents, type ObjectPlace, type Place } from "./documents.ts";
+import { at, type Documents, type ObjectPlace, type Place } from "./document/documents.ts";
 
 /** Schemas within `allOf` of each other. */
 const maxMergedLevels = 16;

@@ -4,10 +4,10 @@ import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ApiCache, type Kept, type KeptRead } from "./api-cache.ts";
 import { compiled } from "./compile.ts";
-import { Documents } from "./documents.ts";
-import { withOverlay } from "./overlay.ts";
-import { invalid, parseDocument } from "./parse-document.ts";
-import { Reader, type ReadText, Unreachable } from "./read-text.ts";
+import { Documents } from "./document/documents.ts";
+import { withOverlay } from "./document/overlay.ts";
+import { invalid, parseDocument } from "./document/parse-document.ts";
+import { Reader, type ReadText, Unreachable } from "./document/read-text.ts";
 
 export interface ApiJob {
   /** An address, or an absolute path. */
@@ -22,6 +22,8 @@ export interface ApiJob {
   headers?: Record<string, string> | undefined;
   /** The folder of the files in which APIs are kept. */
   cacheFolder: string;
+  /** Does not use the kept copy. */
+  isRemade?: true;
 }
 
 /** Bytes for `apiIn`, and what people should know about how they were found. */
@@ -32,12 +34,12 @@ export interface LoadedApi {
 
 /** Throws CONFIG_INVALID, FILE_NOT_FOUND, AUTH_REQUIRED, SERVER_UNAVAILABLE. */
 export async function loadApi(job: ApiJob): Promise<LoadedApi> {
-  const { document, baseUrl, include, exclude, overlays = [], headers, cacheFolder } = job;
+  const { document, baseUrl, include, exclude, overlays = [], headers, cacheFolder, isRemade } = job;
   const root = placeOf(document, "document");
   const cache = new ApiCache(cacheFolder, { document, baseUrl, include, exclude, overlays }, root.url);
   const reader = new Reader({ root: root.url, headers: { ...root.headers, ...headers } });
   const chosen = [root.url, ...overlays.map((each) => placeOf(each, "overlay").url)];
-  const kept = cache.read();
+  const kept = isRemade ? undefined : cache.read();
   if (kept) {
     try {
       if (await isUnchanged(kept, reader, chosen)) {

@@ -5,10 +5,13 @@
 import { createHash } from "node:crypto";
 
 /** Characters of a name. Agents show names whole. */
-const maxToolNameChars = 80;
+const maxToolNameChars = 100;
 
 /** Only the beginning of a longer `operationId` or path is read. */
 const maxReadIdChars = 1_000;
+
+/** Words of a path that make a name different. With more, the method is tried first. */
+const maxAddedWords = 3;
 
 /** Hexadecimal digits that tell names apart whose ends are cut off. */
 const nameHashChars = 6;
@@ -34,9 +37,12 @@ export function toolNames(operations: readonly NamedOperation[]): string[] {
   }
   for (const at of later.sort((one, other) => simplest(operations[one]!, operations[other]!))) {
     const operation = operations[at]!;
-    const free = otherNames(wanted[at]!, operation).find((name) => !taken.has(name));
-    names[at] = free ?? withHash(wanted[at]!, `${operation.method} ${operation.path} ${at}`);
-    taken.add(names[at]);
+    let name = otherNames(wanted[at]!, operation).find((each) => !taken.has(each));
+    // Only operations that are the same in everything come here.
+    for (let count = at; name === undefined || taken.has(name); count++)
+      name = withHash(wanted[at]!, `${operation.method} ${operation.path} ${count}`);
+    names[at] = name;
+    taken.add(name);
   }
   return names;
 }
@@ -108,13 +114,15 @@ function otherNames(plain: string, { method, path, operationId }: NamedOperation
   const version = path.split("/").find(isVersion);
   const words = new Set(plain.split("_"));
   const more = segmentsOf(path).flatMap(({ words: fixed, parameters }) => [...fixed, ...parameters]);
+  const added = more.filter((word) => !words.has(word));
   const ids = segmentsOf(path).at(-1)?.parameters ?? [];
   const verb = method.toLowerCase();
   const names = [
     ...(ids.length > 0 ? [`${plain}_by_${ids.join("_")}`] : []),
     ...(version === undefined ? [] : [`${plain}_${wordsIn(/^\d/.test(version) ? `v${version}` : version).join("_")}`]),
+    ...(added.length > 0 && added.length <= maxAddedWords ? [`${plain}_${added.join("_")}`] : []),
     ...(words.has(verb) ? [] : [`${plain}_${verb}`]),
-    `${plain}_${more.filter((word) => !words.has(word)).join("_")}`,
+    `${plain}_${added.join("_")}`,
     `${plain}_at_${more.join("_")}`,
     `${plain}_${verb}_${wordsIn(path).join("_")}`,
   ];

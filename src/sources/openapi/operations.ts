@@ -2,19 +2,21 @@
 import { edenGC } from "bun:jsc";
 import type { Tool } from "@modelcontextprotocol/client";
 import { messageOf } from "../../base/errors.ts";
-import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
+import { type JsonObject, stringsIn } from "../../base/json-object.ts";
 import { matches } from "../../config/pattern.ts";
 import { type PagedTool, pagesKey } from "../source.ts";
 import { addressesIn } from "./addresses.ts";
 import { argumentsOf, type OperationPlace, type Read } from "./arguments.ts";
-import { at, type Documents, type ObjectPlace, type Place } from "./documents.ts";
+import { at, type Documents, type ObjectPlace, type Place } from "./document/documents.ts";
 import { FlatSchemas } from "./flat-schema.ts";
-import { bodyKindOf, chosenMediaType, responseKindOf } from "./media-types.ts";
-import { toolNames, wordsIn } from "./names.ts";
-import type { Operation, ResponseKind } from "./operation.ts";
+import { toolNames } from "./names.ts";
+import type { Operation } from "./operation.ts";
 import { pagesOf } from "./pages.ts";
+import { shortText } from "./plain-text.ts";
+import { responsesOf } from "./responses.ts";
 import { requirementsOf } from "./security.ts";
-import { SchemaWriter, shortText } from "./write-schema.ts";
+import { annotationsOf, descriptionOf, titleOf } from "./tool-text.ts";
+import { SchemaWriter } from "./write-schema.ts";
 
 /** Operations of one API. Microsoft Graph's beta has 22,000. */
 const maxOperations = 30_000;
@@ -28,26 +30,14 @@ const maxSchemaCharsOfTool = 24_000;
 /** The share of the schema of the arguments. */
 const argumentsShare = 0.5;
 
-/** Characters of a tool's description. */
-const maxDescriptionChars = 1_000;
-
-/** The same in an API with many operations. */
-const minDescriptionChars = 200;
-
-/** Characters of a tool's title. */
-const maxTitleChars = 100;
-
-/** Characters of the text of a status. */
-const maxStatusTextChars = 120;
-
-/** Statuses of one operation. */
-const maxStatuses = 40;
-
 /** Operations after which garbage is collected. */
 const collectedOperations = 500;
 
 /** Operations that are named in problems. */
 const maxNamedProblems = 20;
+
+/** Characters of a path or a reason in a problem. */
+const maxNamedChars = 120;
 
 export interface Selection {
   include?: readonly string[] | undefined;
@@ -93,7 +83,7 @@ export function readOperations(
       failed += 1;
       if (failed <= maxNamedProblems)
         documents.tell(
-          `${found.method} ${shortText(found.path, maxTitleChars)} was left out: ${shortText(messageOf(error), maxStatusTextChars)}`,
+          `${found.method} ${shortText(found.path, maxNamedChars)} was left out: ${shortText(messageOf(error), maxNamedChars)}`,
         );
     }
   }
@@ -173,7 +163,7 @@ function one(
   const security =
     requirementsOf(operation.value["security"]) ?? requirementsOf(documents.root.value["security"]) ?? [];
   const { parameters, body, fields } = argumentsOf(read, found, path);
-  const { responses, success } = responsesOf(read, found);
+  const { responses, success } = responsesOf(read, operation);
   const pages = pagesOf(documents, schemas, parameters, success);
   const servers = ownServers(operation, item, baseUrl);
   const request = new SchemaWriter(schemas, {
@@ -188,10 +178,10 @@ function one(
     tool: {
       name,
       ...titleOf(operation.value),
-      description: descriptionOf(found, chars),
+      description: descriptionOf(operation.value, found, chars),
       inputSchema: inputSchema as Tool["inputSchema"],
       ...(outputSchema ? { outputSchema: outputSchema as Tool["outputSchema"] } : {}),
-      annotations: annotationsOf(found),
+      annotations: annotationsOf(name, found),
       ...(paged ? { _meta: { [pagesKey]: paged } } : {}),
     } as Tool,
     operation: {
@@ -212,142 +202,6 @@ function one(
 function ownServers(operation: ObjectPlace, item: ObjectPlace, baseUrl: string | undefined): string[] | undefined {
   const owner = [operation, item].find(({ value }) => Array.isArray(value["servers"]) && value["servers"].length > 0);
   return owner && addressesIn(owner.value["servers"], baseUrl ?? owner.document.url);
-}
-
-function titleOf({ summary }: JsonObject): { title?: string } {
-  return typeof summary === "string" && summary.trim() !== ""
-    ? { title: shortText(summary.trim(), maxTitleChars) }
-    : {};
-}
-
-/** Begins with what it does, and ends with the request, which people know from the documentation of the API. */
-function descriptionOf({ operation, method, path, isDeprecated }: Found, chars: number): string {
-  const { summary, description } = operation.value;
-  const limit = Math.max(minDescriptionChars, Math.min(maxDescriptionChars, Math.floor(chars / 8)));
-  const texts = [summary, description].flatMap((each) =>
-    typeof each === "string" && each.trim() !== "" ? [plainText(each, limit)] : [],
-  );
-  const [first = "", second = ""] = texts;
-  const about = second.toLowerCase().startsWith(first.toLowerCase().replace(/\.$/, ""))
-    ? second
-    : [sentence(first), second].filter(Boolean).join(" ");
-  return [
-    isDeprecated ? "Deprecated." : "",
-    sentence(shortText(about, limit)),
-    `(${method} ${shortText(path, minDescriptionChars)})`,
-  ]
-    .filter(Boolean)
-    .join(" ");
-}
-
-const sentence = (text: string) => (text === "" || /[.!?…:)]$/.test(text) ? text : `${text}.`);
-
-/** Without tags, and with the texts of links in place of the links. */
-function plainText(text: string, limit: number): string {
-  const read = text.slice(0, limit * 4);
-  return shortText(
-    /[<[`*]/.test(read)
-      ? read
-          .replace(/<\/?[a-z][^<>]{0,200}>/gi, " ")
-          .replace(/\[([^\][]{1,200})\]\([^()\s]{1,500}\)/g, "$1")
-          .replace(/\*\*|`/g, "")
-      : read,
-    limit,
-  );
-}
-
-function annotationsOf({ method, name, path }: Found): NonNullable<Tool["annotations"]> {
-  const readOnlyHint = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].includes(method);
-  if (readOnlyHint) return { readOnlyHint, openWorldHint: true };
-  const words = [...name.split("_"), ...wordsIn(path.split("/").at(-1) ?? "")];
-  const destructiveHint = method === "DELETE" || words.some((word) => destructive.has(word));
-  return {
-    readOnlyHint,
-    destructiveHint,
-    idempotentHint: method === "PUT" || method === "DELETE",
-    openWorldHint: true,
-  };
-}
-
-const destructive = new Set(
-  "delete remove destroy purge wipe erase revoke terminate uninstall drop truncate reset kick ban".split(" "),
-);
-
-interface Success {
-  schema: Place;
-  response: ObjectPlace;
-}
-
-function responsesOf(
-  { documents, isSwagger2 }: Read,
-  { operation }: Found,
-): { responses: Record<string, ResponseKind>; success: Success | undefined } {
-  const place = documents.object(at(operation, "responses"));
-  const responses: Record<string, ResponseKind> = {};
-  const successes: { status: string; value: Success }[] = [];
-  for (const status of place ? Object.keys(place.value).slice(0, maxStatuses) : []) {
-    if (!/^(?:[1-5](?:\d\d|XX)|default)$/i.test(status)) continue;
-    const response = documents.object(at(place!, status));
-    if (!response) continue;
-    const content = isSwagger2 ? undefined : documents.object(at(response, "content"));
-    const types = isSwagger2 ? oldTypes(documents, operation, response) : content ? Object.keys(content.value) : [];
-    const kind = responseKindOf(types);
-    const { description } = response.value;
-    const text = typeof description === "string" ? shortText(description, maxStatusTextChars) : "";
-    const says =
-      text.length > 0 &&
-      !/^(?:ok|okay|success(?:ful)?(?: (?:response|operation))?|response|retrieved .*|created|no content|error(?: response)?|default.*|bad request|not found|forbidden|unauthorized|requires authentication)\.?$/i.test(
-        text,
-      );
-    responses[status.toUpperCase() === "DEFAULT" ? "default" : status.toUpperCase()] = {
-      kind,
-      ...(says ? { description: text } : {}),
-    };
-    const schema = isSwagger2 ? at(response, "schema") : schemaOfContent(documents, content);
-    if (kind !== "none" && schema !== undefined && /^(?:2|default)/i.test(status))
-      successes.push({
-        status,
-        value: {
-          schema:
-            kind === "json"
-              ? schema
-              : { value: kind === "text" ? { type: "string" } : savedFile, document: schema.document },
-          response,
-        },
-      });
-  }
-  const [first] = successes.toSorted((one, other) => (one.status < other.status ? -1 : 1));
-  return { responses, success: first?.value };
-}
-
-/** The result of an operation that returns bytes. */
-const savedFile = {
-  type: "object",
-  properties: {
-    file: { type: "string", description: "The path of the file in the workspace." },
-    mediaType: { type: "string" },
-    bytes: { type: "integer" },
-  },
-  required: ["file", "mediaType", "bytes"],
-};
-
-function oldTypes(documents: Documents, operation: ObjectPlace, response: ObjectPlace): string[] {
-  const { schema } = response.value;
-  if (!isObject(schema)) return [];
-  const produces = stringsIn(operation.value["produces"] ?? documents.root.value["produces"]);
-  if (schema["type"] === "file")
-    return [produces.find((each) => bodyKindOf(each) === "binary") ?? "application/octet-stream"];
-  return produces.length > 0 ? produces : ["application/json"];
-}
-
-function schemaOfContent(documents: Documents, content: ObjectPlace | undefined): Place | undefined {
-  const type = content && chosenMediaType(Object.keys(content.value));
-  const media = type === undefined ? undefined : documents.object(at(content!, type));
-  if (!media) return undefined;
-  // Streams of OpenAPI 3.2 have a schema for each item.
-  return "schema" in media.value || !("itemSchema" in media.value)
-    ? at(media, "schema")
-    : { value: { type: "string" }, document: media.document };
 }
 
 /** Undefined if it would say nothing. */

@@ -1,6 +1,6 @@
 /** Recognises from the document how the next page of a list is asked for. */
-import type { Documents, Place } from "./documents.ts";
-import { at, type ObjectPlace } from "./documents.ts";
+import type { Documents, Place } from "./document/documents.ts";
+import { at, type ObjectPlace } from "./document/documents.ts";
 import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
 import type { Pages, Parameter } from "./operation.ts";
 
@@ -9,6 +9,8 @@ const maxPageLevels = 3;
 
 /** Fields of a result that are looked at. */
 const maxPageFields = 500;
+
+const numbers = ["integer", "number"];
 
 interface Result {
   schema: Place;
@@ -32,10 +34,11 @@ export function pagesOf(
   const field = (test: RegExp, types: readonly string[]) =>
     fields.find((each) => test.test(each.key) && each.types.some((type) => types.includes(type)))?.path;
   const more = field(/^(?:has_?more|more|has_?next(?:_?page)?|has_?more_?items)$/i, ["boolean"]);
-  const total = field(/^(?:total|count|total_?(?:count|items|results|records|elements|size)|num_?found)$/i, [
-    "integer",
-    "number",
-  ]);
+  const total =
+    field(/^(?:total|total_?(?:count|items|results|records|elements|size)|num_?found)$/i, numbers) ??
+    fields.find(
+      ({ path, key, types }) => path.length === 1 && key === "count" && types.some((type) => numbers.includes(type)),
+    )?.path;
   const limit = named([
     "limit",
     "per_page",
@@ -56,7 +59,11 @@ export function pagesOf(
     /^(?:@odata\.nextlink|next(?:_?(?:link|url|uri|href|page_?(?:url|uri|link)))?|next_page_path)$/i,
     ["string"],
   );
-  if (hasLinkHeader(documents, result.response)) return { items, by: "link" };
+  if (
+    hasLinkHeader(documents, result.response) &&
+    (items.length === 0 || query.some(({ name }) => pageWords.has(plain(name))))
+  )
+    return { items, by: "link" };
   if (address && (isAddress(fields, address) || !named([...cursors]))) return { items, by: "address", field: address };
   const last = named(["starting_after"]);
   if (last !== undefined && hasKey(schemas, root, items, "id") && more)
@@ -119,6 +126,9 @@ const cursors = [
   "scroll_id",
   "page",
 ];
+
+/** Parameters of operations whose results have pages. */
+const pageWords = new Set([...cursors, "page", "per_page", "limit", "offset", "page_size"]);
 
 const plain = (name: string) => name.toLowerCase().replaceAll("-", "_");
 

@@ -1,8 +1,8 @@
 /** Reads an API from a document: in a worker, with a limit of time. */
 import { OffThread, TookTooLong } from "../../base/off-thread.ts";
+import { invalid } from "./document/parse-document.ts";
 import type { ApiJob, LoadedApi } from "./load-api.ts";
 import type { Api } from "./operation.ts";
-import { invalid } from "./parse-document.ts";
 import { apiIn } from "./stored-api.ts";
 
 /** Time for a worker to fetch documents and to make an API of them. 22,000 operations take 5 seconds, and much longer on a busy machine. */
@@ -10,14 +10,15 @@ const apiMs = 180_000;
 
 const workers = new OffThread<ApiJob, LoadedApi>("./sources/openapi/worker.ts");
 
-export interface ReadApiOptions extends ApiJob {
+export interface ReadApiOptions extends Omit<ApiJob, "isRemade"> {
   signal: AbortSignal;
 }
 
 /** Throws CONFIG_INVALID, FILE_NOT_FOUND, AUTH_REQUIRED, SERVER_UNAVAILABLE, and the reason of the signal. */
 export async function readApi({ signal, ...job }: ReadApiOptions): Promise<Api> {
   const { bytes, problem } = await load(job, signal);
-  const api = await apiIn(bytes);
+  // A copy that was damaged is made again.
+  const api = await apiIn(bytes).catch(async () => apiIn((await load({ ...job, isRemade: true }, signal)).bytes));
   return problem === undefined ? api : { ...api, problems: [problem, ...api.problems] };
 }
 

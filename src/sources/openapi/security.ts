@@ -1,8 +1,8 @@
 /** Reads how the clients of an API prove who they are. */
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
-import { at, type Documents, type ObjectPlace } from "./documents.ts";
+import { at, type Documents, type ObjectPlace } from "./document/documents.ts";
 import type { OAuthFlow, SecurityScheme } from "./operation.ts";
-import { shortText } from "./write-schema.ts";
+import { shortText } from "./plain-text.ts";
 
 /** Characters of the description of a scheme. */
 const maxSchemeDescriptionChars = 300;

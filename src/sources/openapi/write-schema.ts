@@ -3,9 +3,9 @@
  * number of characters. They are spent from the top down: what is nearest to the caller is complete, and what is far away becomes open.
  */
 import type { JsonObject } from "../../base/json-object.ts";
-import { oneLine } from "../../base/visible-text.ts";
-import type { ObjectPlace, Place } from "./documents.ts";
+import type { ObjectPlace, Place } from "./document/documents.ts";
 import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
+import { plainText } from "./plain-text.ts";
 
 /** Levels of a written schema. */
 const maxWrittenLevels = 40;
@@ -210,13 +210,15 @@ export class SchemaWriter {
       into["additionalProperties"] = false;
   }
 
-  #writeKeywords({ keywords, isNullable }: FlatSchema, into: JsonObject): void {
+  #writeKeywords(flat: FlatSchema, into: JsonObject): void {
+    const { keywords, isNullable } = flat;
     const { description, enum: values, default: usual, pattern, example } = keywords;
     if (Array.isArray(values)) this.#writeEnum(isNullable && !values.includes(null) ? [...values, null] : values, into);
     this.#put(into, "const", keywords["const"]);
     this.#put(into, "format", keywords["format"]);
     if (this.#budget.side === "request") {
       for (const key of bounds) this.#put(into, key, keywords[key]);
+      if (flat.types?.includes("array") !== false) this.#put(into, "uniqueItems", keywords["uniqueItems"]);
       if (typeof pattern === "string" && isPattern(pattern)) this.#put(into, "pattern", pattern);
       if (isSample(usual)) this.#put(into, "default", usual);
       if (isSample(example) && !("enum" in into) && usual === undefined) this.#put(into, "examples", [example]);
@@ -237,7 +239,7 @@ export class SchemaWriter {
     const { descriptionChars } = this.#budget;
     const text =
       typeof description === "string" && descriptionChars > 0 && this.#left > 0
-        ? shortText(description, descriptionChars)
+        ? plainText(description, descriptionChars)
         : "";
     const both = [text, note ?? ""].filter(Boolean).join(" ");
     if (both === "") return;
@@ -272,7 +274,6 @@ const bounds = [
   "maxLength",
   "minItems",
   "maxItems",
-  "uniqueItems",
   "minProperties",
   "maxProperties",
 ];
@@ -324,8 +325,3 @@ function isPattern(pattern: string): boolean {
 
 /** JSON Pointer, within a fragment. */
 const pointerPart = (name: string) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
-
-/** A text on one line, at most this long. */
-export function shortText(text: string, maxChars: number): string {
-  return text.length <= maxChars && /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : oneLine(text, maxChars);
-}

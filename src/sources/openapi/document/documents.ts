@@ -1,8 +1,8 @@
 /** The documents of one API, and the references between them. All are read before any is resolved, so that resolving waits for nothing. */
-import { ClaudikinsError } from "../../base/errors.ts";
-import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { pointerParts } from "../../base/json-schema.ts";
-import { oneLine } from "../../base/visible-text.ts";
+import { ClaudikinsError } from "../../../base/errors.ts";
+import { isObject, type JsonObject } from "../../../base/json-object.ts";
+import { pointerParts } from "../../../base/json-schema.ts";
+import { oneLine } from "../../../base/visible-text.ts";
 import { parseDocument } from "./parse-document.ts";
 import type { Reader, ReadText } from "./read-text.ts";
 

@@ -1,5 +1,5 @@
 /** Applies overlays, as the OpenAPI Overlay Specification 1.0 says: actions that change or remove parts of a document. */
-import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { isObject, type JsonObject } from "../../../base/json-object.ts";
 import { type Found, select } from "./json-path.ts";
 import { invalid } from "./parse-document.ts";
 

@@ -1,6 +1,6 @@
 /** Finds values with JSONPath (RFC 9535): names, places, slices, wildcards, descendants, and filters that compare fields. Functions are not supported. */
-import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { oneLine } from "../../base/visible-text.ts";
+import { isObject, type JsonObject } from "../../../base/json-object.ts";
+import { oneLine } from "../../../base/visible-text.ts";
 import { invalid } from "./parse-document.ts";
 
 /** Values that one path may find or look at. */

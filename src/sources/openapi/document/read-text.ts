@@ -4,10 +4,10 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { kindsOfHost, mayReach } from "../../base/address-reach.ts";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
-import { megabyte, megabytes } from "../../base/units.ts";
-import { oneLine } from "../../base/visible-text.ts";
+import { kindsOfHost, mayReach } from "../../../base/address-reach.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../../base/errors.ts";
+import { megabyte, megabytes } from "../../../base/units.ts";
+import { oneLine } from "../../../base/visible-text.ts";
 import { invalid } from "./parse-document.ts";
 
 /** Size of all documents of one API together. The largest known one has 60 MB as YAML. */

@@ -1,11 +1,11 @@
 /** Turns the text of a document, JSON or YAML, into a value. Documents are written by strangers, so what they cost is limited before it is paid. */
 import { YAML } from "bun";
-import { withoutMark } from "../../base/byte-order-mark.ts";
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
-import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { weigh } from "../../base/json-weight.ts";
-import { megabyte, megabytes } from "../../base/units.ts";
-import { oneLine } from "../../base/visible-text.ts";
+import { withoutMark } from "../../../base/byte-order-mark.ts";
+import { ClaudikinsError, messageOf } from "../../../base/errors.ts";
+import { isObject, type JsonObject } from "../../../base/json-object.ts";
+import { weigh } from "../../../base/json-weight.ts";
+import { megabyte, megabytes } from "../../../base/units.ts";
+import { oneLine } from "../../../base/visible-text.ts";
 
 /** Values in one JSON document. The largest known one has about four million, which take 250 MB. */
 const maxDocumentValues = 8_000_000;

@@ -1,0 +1,65 @@
+/** The texts and hints of a tool: its title, its description, and the effects of a call. */
+import type { Tool } from "@modelcontextprotocol/client";
+import type { JsonObject } from "../../base/json-object.ts";
+import { type NamedOperation, wordsIn } from "./names.ts";
+import { plainText, shortText } from "./plain-text.ts";
+
+/** Characters of a tool's description. */
+const maxDescriptionChars = 800;
+
+/** The same in an API with many operations. */
+const minDescriptionChars = 200;
+
+/** A description gets this share of the characters of the schemas. */
+const descriptionShare = 0.125;
+
+/** Characters of a tool's title. */
+const maxTitleChars = 100;
+
+export function titleOf({ summary }: JsonObject): { title?: string } {
+  return typeof summary === "string" && summary.trim() !== ""
+    ? { title: shortText(summary.trim(), maxTitleChars) }
+    : {};
+}
+
+/** Begins with what it does, and ends with the request, which people know from the documentation of the API. */
+export function descriptionOf(
+  { summary, description }: JsonObject,
+  { method, path, isDeprecated }: NamedOperation,
+  chars: number,
+): string {
+  const limit = Math.max(minDescriptionChars, Math.min(maxDescriptionChars, Math.floor(chars * descriptionShare)));
+  const texts = [summary, description].flatMap((each) =>
+    typeof each === "string" && each.trim() !== "" ? [plainText(each, limit)] : [],
+  );
+  const [first = "", second = ""] = texts;
+  const about = second.toLowerCase().startsWith(first.toLowerCase().replace(/\.$/, ""))
+    ? second
+    : [sentence(first), second].filter(Boolean).join(" ");
+  return [
+    isDeprecated ? "Deprecated." : "",
+    sentence(shortText(about, limit)),
+    `(${method} ${shortText(path, minDescriptionChars)})`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+const sentence = (text: string) => (text === "" || /[.!?…:)]$/.test(text) ? text : `${text}.`);
+
+export function annotationsOf(name: string, { method, path }: NamedOperation): NonNullable<Tool["annotations"]> {
+  const readOnlyHint = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY"].includes(method);
+  if (readOnlyHint) return { readOnlyHint, openWorldHint: true };
+  const words = [...name.split("_"), ...wordsIn(path.split("/").at(-1) ?? "")];
+  const destructiveHint = method === "DELETE" || words.some((word) => destructive.has(word));
+  return {
+    readOnlyHint,
+    destructiveHint,
+    idempotentHint: method === "PUT" || method === "DELETE",
+    openWorldHint: true,
+  };
+}
+
+const destructive = new Set(
+  "delete remove destroy purge wipe erase revoke terminate uninstall drop truncate reset kick ban".split(" "),
+);
