@@ -18,6 +18,11 @@ const resolved: Record<string, string> = {
   "serve/http/front-door.ts: new URL(path, this.#server.url)": "a constant",
   "servers/auth/discovery.ts: URL.parse(named, server.href)": "a server; the request is checked by `checkReach`",
   'servers/auth/discovery.ts: new URL("/", server)': "a constant",
+  'servers/auth/described.ts: new URL("/", authorizationUrl ?? tokenUrl)': "a constant",
+  'servers/network/source-sender.ts: URL.parse(headers.get("location") ?? "", url.href)':
+    "an API; the request is checked by `mayReach`, and another host gets no credentials",
+  "sources/next-page.ts: URL.parse(address, url)": "an API; never fetched, only its query becomes arguments",
+  "sources/openapi/sign-in.ts: URL.parse(text, address)": "a document; the request is checked by `checkReach`",
   "setup/registries/ask.ts: URL.canParse(location, from.href)": "a registry; the origin must stay the same",
   "setup/registries/ask.ts: new URL(location, from)": "a registry; the origin must stay the same",
   "setup/sign-in/pasted-redirect.ts: new URL(address.search, back)": "a query, which begins with a question mark",

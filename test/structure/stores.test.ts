@@ -65,6 +65,7 @@ const dataFiles: Record<string, Kept> = {
   executables: ofOperator(),
   upgrade: ofOperator(),
   definitions: { owner: "the user, for all agents of a config", labels: "texts of servers, which agents read anyway" },
+  sources: ofOperator("documents of web APIs, which have no data of people"),
   logs: ofOperator("output of servers, which agents do not read"),
   failures: ofOperator(),
   "trust.json": ofOperator(),
