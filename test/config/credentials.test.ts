@@ -53,8 +53,16 @@ test("entries with the credentials of people need people, and nothing that is th
       { oidc },
       '"${user:K}" in headers needs "credentials": "user"',
     ],
-    [{ ...user, url: "https://a.example.com/${user:K}" }, { oidc }, '"${user:K}" can only be in "env" and "headers"'],
-    [{ command: "x", args: ["${user:K}"], ...user }, { oidc }, '"${user:K}" can only be in "env" and "headers"'],
+    [
+      { ...user, url: "https://a.example.com/${user:K}" },
+      { oidc },
+      '"${user:K}" can only be in "env", "headers" and "auth"',
+    ],
+    [
+      { command: "x", args: ["${user:K}"], ...user },
+      { oidc },
+      '"${user:K}" can only be in "env", "headers" and "auth"',
+    ],
     [{ command: "x", env: { K: "${user:K}" }, ...user }, { oidc: { ...oidc, clientId: undefined } }, '"clientId"'],
     [{ credentials: "users" }, { oidc }, "mcpServers.a.credentials: "],
     [

@@ -24,6 +24,11 @@ const resolved: Record<string, string> = {
   "sources/openapi/document/documents.ts: URL.parse(reference, base)": "a document; `Reader` checks each address",
   "sources/openapi/document/read-text.ts: URL.parse(next, from.href)": "a server; `Reader` checks each address",
   "sources/openapi/load-api.ts: URL.parse(self, url)": "a document; what it names is checked by `Reader`",
+  'servers/auth/described.ts: new URL("/", authorizationUrl ?? tokenUrl)': "a constant",
+  'servers/network/source-sender.ts: URL.parse(headers.get("location") ?? "", url.href)':
+    "an API; the request is checked by `mayReach`, and another host gets no credentials",
+  "sources/next-page.ts: URL.parse(address, url)": "an API; never fetched, only its query becomes arguments",
+  "sources/openapi/sign-in.ts: URL.parse(text, address)": "a document; the request is checked by `checkReach`",
   "setup/registries/ask.ts: URL.canParse(location, from.href)": "a registry; the origin must stay the same",
   "setup/registries/ask.ts: new URL(location, from)": "a registry; the origin must stay the same",
   "setup/sign-in/pasted-redirect.ts: new URL(address.search, back)": "a query, which begins with a question mark",

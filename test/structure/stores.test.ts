@@ -70,6 +70,7 @@ const dataFiles: Record<string, Kept> = {
   upgrade: ofOperator(),
   definitions: { owner: "the user, for all agents of a config", labels: "texts of servers, which agents read anyway" },
   bundles: ofUser("files of servers"),
+  sources: ofOperator("documents of web APIs, which have no data of people"),
   logs: ofOperator("output of servers, which agents do not read"),
   failures: ofOperator(),
   "trust.json": ofOperator(),

@@ -168,7 +168,7 @@ function repeatWait(response: Response): number | undefined {
 }
 
 function strangeHost(url: URL): NetworkFailure {
-  return new NetworkFailure(`${url.origin} is no address of the API`, {
+  return new NetworkFailure(`${url.origin} does not belong to the API`, {
     code: "POLICY_DENIED",
     hint: 'Requests go to the servers that its document names, or to "baseUrl" in its entry.',
   });

@@ -70,7 +70,7 @@ describe("private addresses", () => {
   test("only the hosts of the API are asked", async () => {
     using api = new RecordingApi(Response.json({}));
     const sending = { origins: new Set(["https://other.example"]) };
-    await expect(called(api.url, get, {}, { sending })).rejects.toThrow("is no address of the API");
+    await expect(called(api.url, get, {}, { sending })).rejects.toThrow("does not belong to the API");
   });
 });
 

@@ -44,7 +44,7 @@ describe("a result", () => {
     expect(written).toEqual([["photo.png", 10]]);
   });
 
-  test("that is large is read in a worker", async () => {
+  test("is read in a worker if it is large", async () => {
     const items = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `item ${id}` }));
     using api = new RecordingApi(Response.json({ items, next: "c2" }));
     const pages = { by: "cursor", items: ["items"], argument: "cursor", field: ["next"] } as const;
@@ -57,7 +57,7 @@ describe("a result", () => {
     expect(result._meta?.[nextPageKey]).toEqual({ arguments: { cursor: "c2" } });
   });
 
-  test("that is nested too deeply is refused", async () => {
+  test("is refused if it is nested too deeply", async () => {
     using api = new RecordingApi(
       new Response("[".repeat(2_000) + "]".repeat(2_000), { headers: { "content-type": "application/json" } }),
     );
