@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { JsonObject } from "../../base/json-object.ts";
 import { ApiCache, type Kept, type KeptRead } from "./api-cache.ts";
 import { compiled } from "./compile.ts";
 import { Documents } from "./document/documents.ts";
@@ -37,12 +39,12 @@ export async function loadApi(job: ApiJob): Promise<LoadedApi> {
   const { document, baseUrl, include, exclude, overlays = [], headers, cacheFolder, isRemade } = job;
   const root = placeOf(document, "document");
   const cache = new ApiCache(cacheFolder, { document, baseUrl, include, exclude, overlays }, root.url);
-  const reader = new Reader({ root: root.url, headers: { ...root.headers, ...headers } });
+  const newReader = () => new Reader({ root: root.url, headers: { ...root.headers, ...headers } });
   const chosen = [root.url, ...overlays.map((each) => placeOf(each, "overlay").url)];
   const kept = isRemade ? undefined : cache.read();
   if (kept) {
     try {
-      if (await isUnchanged(kept, reader, chosen)) {
+      if (await isUnchanged(kept, newReader(), chosen)) {
         cache.touch();
         return { bytes: kept.bytes };
       }
@@ -52,7 +54,7 @@ export async function loadApi(job: ApiJob): Promise<LoadedApi> {
       throw error;
     }
   }
-  const bytes = await made(job, reader, chosen, cache);
+  const bytes = await made(job, newReader(), chosen, cache);
   return { bytes };
 }
 
@@ -63,22 +65,15 @@ async function made(
   cache: ApiCache,
 ): Promise<Uint8Array> {
   const reads: KeptRead[] = [];
-  const texts: ReadText[] = [];
-  for (const [index, url] of chosen.entries()) {
-    const read = (await reader.readChosen(url))!;
+  let root: Root | undefined;
+  for (const [index, address] of chosen.entries()) {
+    const read = (await reader.readChosen(address))!;
     reads.push({ chosen: index, hash: hashOf(read.bytes), ...(read.etag === undefined ? {} : { etag: read.etag }) });
-    texts.push(read);
+    root = root ? overlaid(root, read) : rootOf(read);
   }
-  const [first, ...others] = texts;
-  const { url, bytes: text } = first!;
-  texts.length = 0;
-  let value = parseDocument(text, "The document");
-  let mayRefer = leadsAway(text);
-  first!.bytes = new Uint8Array();
-  for (const overlay of others) {
-    mayRefer ||= leadsAway(overlay.bytes);
-    value = withOverlay(value, parseDocument(overlay.bytes, "The overlay"));
-  }
+  const { url, value, mayRefer } = root!;
+  // The text of the document, which is no longer needed.
+  Bun.gc(true);
   const documents = new Documents({ url: baseOf(value["$self"], url), value });
   await documents.load(reader, mayRefer, (asked, read) => {
     reads.push({
@@ -88,21 +83,55 @@ async function made(
     });
   });
   const bytes = compiled(documents, { include, exclude }, baseUrl);
+  // The thread of the protocol takes memory for the API from now on.
+  Bun.gc(true);
   // A document that could not be read may be there the next time.
   if (documents.isWhole) cache.write(reads, bytes);
   return bytes;
 }
 
-/** Whether all documents are as they were when the API was made. */
+interface Root {
+  url: string;
+  value: JsonObject;
+  /** Whether it may refer to other documents. */
+  mayRefer: boolean;
+}
+
+function rootOf({ url, bytes }: ReadText): Root {
+  return { url, value: parseDocument(bytes, "The document"), mayRefer: leadsAway(bytes) };
+}
+
+function overlaid({ url, value, mayRefer }: Root, { bytes }: ReadText): Root {
+  return {
+    url,
+    value: withOverlay(value, parseDocument(bytes, "The overlay")),
+    mayRefer: mayRefer || leadsAway(bytes),
+  };
+}
+
+/** Whether all documents are as they were when the API was made. Throws what reading a chosen document throws, and Unreachable. */
 async function isUnchanged({ reads }: Kept, reader: Reader, chosen: readonly URL[]): Promise<boolean> {
-  for (const { chosen: index, named, hash, etag } of reads) {
-    const read =
-      named === undefined
-        ? await reader.readChosen(chosen[index ?? 0]!, etag)
-        : await reader.readNamed(new URL(named), etag);
-    if (read && hashOf(read.bytes) !== hash) return false;
-  }
+  for (const read of reads) if (!(await isSame(read, reader, chosen))) return false;
   return true;
+}
+
+async function isSame(
+  { chosen: index, named, hash, etag }: KeptRead,
+  reader: Reader,
+  chosen: readonly URL[],
+): Promise<boolean> {
+  if (named === undefined) {
+    const read = await reader.readChosen(chosen[index ?? 0]!, etag);
+    return !read || hashOf(read.bytes) === hash;
+  }
+  try {
+    const read = await reader.readNamed(new URL(named), etag);
+    return !read || hashOf(read.bytes) === hash;
+  } catch (error) {
+    // It is gone, and whoever refers to it has changed too.
+    if (error instanceof ClaudikinsError && !(error instanceof Unreachable)) return false;
+    throw error;
+  }
 }
 
 const hashOf = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

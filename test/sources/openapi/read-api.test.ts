@@ -1,6 +1,6 @@
 /** An OpenAPI document becomes tools: arguments, bodies, results, addresses, sign-in, references, overlays, and a kept copy. */
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownFolder } from "../../support/own-folder.ts";
 import { documentOf, operationOf, read, readDocument } from "./read.ts";
@@ -530,6 +530,18 @@ describe("the kept copy", () => {
     const changed = documentOf({ "/b": { get: { operationId: "b_c", responses: {} } } });
     expect((await readDocument(folder.path, changed)).tools.map(({ name }) => name)).toEqual(["b_c"]);
     expect(cached()).toEqual([file!]);
+  });
+
+  test("is made again when a document that it refers to is changed, or gone", async () => {
+    const part = join(folder.path, "part.json");
+    const referring = documentOf({ "/a": { $ref: "part.json" } });
+    const names = async () => (await readDocument(folder.path, referring)).tools.map(({ name }) => name);
+    writeFileSync(part, JSON.stringify({ get: { operationId: "one_a", responses: {} } }));
+    expect(await names()).toEqual(["one_a"]);
+    writeFileSync(part, JSON.stringify({ get: { operationId: "two_a", responses: {} } }));
+    expect(await names()).toEqual(["two_a"]);
+    rmSync(part);
+    expect(await names()).toEqual([]);
   });
 
   test("is made again if it is damaged", async () => {
