@@ -89,7 +89,7 @@ export default command({
     "claudikins add io.github.owner/weather",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
-    "claudikins add petstore --openapi https://api.example.com/openapi.json --auth '${PETSTORE_KEY}'",
+    "claudikins add pets --openapi ./pets.yaml --auth '${PETS_KEY}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
   json: either(
