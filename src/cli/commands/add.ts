@@ -60,7 +60,7 @@ export default command({
     }),
     "base-url": option("The address of the web API, in place of the addresses in its document", { valueHint: "URL" }),
     auth: option("Credential of the web API, or name=credential for one security scheme of its document (repeatable)", {
-      valueHint: "'${TOKEN}'",
+      valueHint: "credential",
       ...repeatable,
     }),
     include: option("Operations of the web API that become tools; * matches any text (repeatable)", {
