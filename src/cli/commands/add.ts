@@ -70,7 +70,7 @@ export default command({
     auth: option(
       "Credential of the web API, or name=credential for one security scheme of its OpenAPI document (repeatable)",
       {
-        valueHint: "'${TOKEN}'",
+        valueHint: "credential",
         ...repeatable,
       },
     ),
@@ -101,8 +101,8 @@ export default command({
     "claudikins add ./weather.mcpb",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
-    "claudikins add petstore --openapi https://api.example.com/openapi.json --auth '${PETSTORE_KEY}'",
-    "claudikins add shop --graphql https://api.example.com/graphql --auth '${SHOP_TOKEN}'",
+    "claudikins add pets --openapi ./pets.yaml --auth '${PETS_KEY}'",
+    "claudikins add shop --graphql https://api.example.com/graphql",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
   json: either(
