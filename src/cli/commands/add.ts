@@ -102,7 +102,7 @@ export default command({
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
     "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
     "claudikins add petstore --openapi https://api.example.com/openapi.json --auth '${PETSTORE_KEY}'",
-    "claudikins add shop --graphql https://api.example.com/graphql --auth '${SHOP_TOKEN}'",
+    "claudikins add shop --graphql https://example.com/graphql --auth '${TOKEN}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
   json: either(
