@@ -19,6 +19,8 @@ const notHere: [RegExp, string][] = [
   [/^claudikins upgrade/, "needs a release: test/release has one"],
   [/^claudikins add (?:--search|io\.github)/, "asks the registry of MCP servers: test/cli/add-published has one"],
   [/^claudikins add (?:github|slack|docs|--json)/, "reaches a server on the network"],
+  [/^claudikins add (?:petstore|shop --graphql)/, "reaches an API on the network: test/sources has some"],
+  [/^claudikins add \.\/weather\.mcpb/, "needs a bundle: test/cli/add-bundle has one"],
   [/^claudikins auth login/, "needs a person who signs in: test/cli/auth has one"],
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],

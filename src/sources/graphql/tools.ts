@@ -63,16 +63,20 @@ export function graphqlApi(schema: GraphQLSchema, wanted: Wanted = () => true): 
   return api;
 }
 
+/** `around` has the root and the namespaces on the way. Fields that lead back to them, as Relay once needed, have nothing new. */
 function placesIn(
   type: GraphQLObjectType | null | undefined,
   kind: FieldPlace["kind"],
   path: string[] = [],
+  around: readonly unknown[] = [],
 ): FieldPlace[] {
   return Object.values(type?.getFields() ?? {}).flatMap((field): FieldPlace[] => {
     if (ofGateways.has(field.name) || field.name.startsWith("__")) return [];
+    const types = [...around, type];
+    if (types.includes(getNamedType(field.type) as GraphQLObjectType)) return [];
     const here = [...path, field.name];
     const namespace = here.length <= maxNamespaceLevels ? namespaceOf(field) : undefined;
-    return namespace ? placesIn(namespace, kind, here) : [{ kind, path: here, field }];
+    return namespace ? placesIn(namespace, kind, here, types) : [{ kind, path: here, field }];
   });
 }
 

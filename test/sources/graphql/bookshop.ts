@@ -42,6 +42,7 @@ export const bookshopSchema = /* GraphQL */ `
   input BookFilter { genre: Genre, not: BookFilter, title: String }
   input NewBook { title: String!, genre: Genre = NOVEL, author: ID! }
   type Query {
+    relay: Query!
     "Finds one book."
     book(id: ID!): Book
     "Lists books, a page at a time."
