@@ -166,7 +166,7 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
       replicas?: number;
       strategy: object;
       template: {
-        spec: { containers: { env: object[]; lifecycle?: object; volumeMounts: object[] }[]; volumes: object[] };
+        spec: { containers: { args: string[]; env: object[]; volumeMounts: object[] }[]; volumes: object[] };
       };
     };
   }
@@ -183,7 +183,7 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     });
     const [container] = spec.template.spec.containers;
-    expect(container!.lifecycle).toBeDefined();
+    expect(container!.args.join(" ")).toContain("--grace 120s --lame-duck 5s");
     expect(container!.env).toEqual(
       expect.arrayContaining([
         { name: "CLAUDIKINS_DATABASE_FILE", value: "/etc/claudikins-database/address" },

@@ -43,6 +43,7 @@ const tables: Record<string, Kept> = {
   newestgroups: ofOperator("the groups of people, which take rights away"),
   labels: { owner: "the holder: an execution, a file or a client", labels: "these are the labels" },
   quotauses: ofOperator("numbers"),
+  storedbytes: ofOperator("a number"),
   owners: ofOperator("processes that are alive"),
   schemaversion: ofOperator(),
   sharedkey: ofOperator(),

@@ -13,6 +13,7 @@ import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
+import { atMost } from "../../base/time-limit.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { Executions } from "../../programs/execution/executions.ts";
 import type { ExecutionView } from "../../programs/execution/stored-executions.ts";
@@ -43,6 +44,9 @@ export const lastAnswersMs = 2_000;
 
 /** How often a process that leaves looks which sessions it can hand over. */
 const handOverLookMs = 50;
+
+/** Time in which a request still arrives that another replica has sent before it knew that this one has left. It is sent back. */
+const stragglersMs = 500;
 
 /** How long the process goes on when it was told to end. */
 export interface LeavingTimes {
@@ -192,9 +196,13 @@ export class FrontDoor {
     }
     await this.#untilDone(lastAnswersMs);
     this.#phase = "closed";
-    this.#options.replicas?.stopPassing();
     const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
     await Promise.all([closed(this.#whole, true), this.#people.close(), ...doors]);
+    // Others no longer send requests here, and what was passed on before comes to its end.
+    const { replicas } = this.#options;
+    if (replicas) await atMost(lastAnswersMs, Promise.all([replicas[Symbol.asyncDispose](), replicas.passed()]));
+    if (replicas) await Bun.sleep(stragglersMs);
+    replicas?.stopPassing();
     const deadline = performance.now() + lastAnswersMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
@@ -254,11 +262,12 @@ export class FrontDoor {
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     this.#gate.checkHost(request);
-    const { pathname } = targetOf(request);
+    const target = targetOf(request);
+    const { pathname } = target;
     const { log, page } = this.#options;
     const { signal } = request;
     const isLeaving = this.#phase !== "serving";
-    const health = await healthAnswer(pathname, { app: this.#app, isLeaving, signal, log });
+    const health = await healthAnswer(target, { app: this.#app, isLeaving, signal, log });
     if (health) return health;
     if (this.#phase === "closed") throw new LeavingRefusal();
     const { replicas } = this.#options;

@@ -16,20 +16,24 @@ interface HealthState {
 
 /**
  * - `/healthz`: 200 as long as the process answers. A supervisor restarts one that does not.
- * - `/readyz`: 200 if requests can be answered: the config is trusted, the store can be written, and the process is not leaving. Otherwise 503.
+ * - `/readyz`: 200 if requests can be answered: the config is trusted, the store can be written, and the process is not leaving. Otherwise 503, or
+ *   404 with `?unready=404`: balancers such as HAProxy take that as "no new requests" and leave the running ones alone.
  * - `/health`: 503 once the process is leaving.
  *
  * Undefined for other paths.
  */
-export async function healthAnswer(path: string, state: HealthState): Promise<Response | undefined> {
+export async function healthAnswer(
+  { pathname, search }: Pick<URL, "pathname" | "search">,
+  state: HealthState,
+): Promise<Response | undefined> {
   const { isLeaving } = state;
-  switch (path) {
+  switch (pathname) {
     case "/healthz":
       return answer("ok");
     case "/health":
       return answer(isLeaving ? "leaving" : "ok");
     case "/readyz":
-      return answer(isLeaving ? "leaving" : await readiness(state));
+      return answer(isLeaving ? "leaving" : await readiness(state), search === "?unready=404" ? 404 : 503);
   }
   return undefined;
 }
@@ -61,6 +65,6 @@ async function checked({ app, signal, log }: HealthState): Promise<Status> {
   }
 }
 
-function answer(status: Status): Response {
-  return Response.json({ status }, { status: status === "ok" ? 200 : 503 });
+function answer(status: Status, otherwise = 503): Response {
+  return Response.json({ status }, { status: status === "ok" ? 200 : otherwise });
 }

@@ -104,7 +104,7 @@ describe.skipIf(postgresNote !== "")(`a database that is slow${postgresNote}`, (
     expect(await resultText(await session.post(executeRequest(3, `return "as before"`)))).toBe("as before");
   });
 
-  test("a database that stands still: no probe hangs, and calls are refused until it goes on", async () => {
+  test("a database that stands still: no probe hangs, and calls are refused until it answers again", async () => {
     configure();
     await using proxy = await freezingProxy(server.port);
     const name = new URL(await server.database()).pathname;

@@ -81,7 +81,7 @@ describe.skipIf(postgresNote !== "")(`the count of stored bytes${postgresNote}`,
     });
   });
 
-  test("begins with what an earlier version has stored, while that version goes on writing", async () => {
+  test("begins with what an earlier version has stored, while that version still writes", async () => {
     const url = await server.database();
     await using earlier = new PostgresStore(url);
     await using owner = await earlier.takeOwner();

@@ -4,7 +4,7 @@ import { systemCodeOf } from "../../../base/errors.ts";
 import { parsedJson } from "../../../base/json-object.ts";
 import type { StayOpen } from "../event-stream.ts";
 import { replicaEnded, withForcedEnd } from "../forced-end.ts";
-import { lostAnswer } from "../refusal.ts";
+import { LeavingRefusal, lostAnswer } from "../refusal.ts";
 import { targetOf } from "../target.ts";
 
 /** The status of a replica that a request was not meant for: another process has its address now. */
@@ -81,6 +81,7 @@ async function sent({
   isGone,
   ending,
 }: Passed): Promise<Response | undefined> {
+  if (ending.aborted) throw new LeavingRefusal();
   const headers = only(request.headers, passedOn);
   for (const [name, value] of Object.entries(more)) headers.set(name, value);
   const { method, signal } = request;

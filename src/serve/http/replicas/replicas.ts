@@ -211,7 +211,8 @@ export class Replicas implements AsyncDisposable {
       if (!place || place.replica === replica.name) return body !== undefined ? copyOf(request, body) : request;
       if (request.method === "POST") body ??= await arrived.body();
       const headers = { [forwardHeader]: forwardProof(request, { to: place.replica, address }, proofKey) };
-      const isThere = async () => (await locate())?.replica === place.replica;
+      // A replica that is alive answers, also when it has handed the session over meanwhile.
+      const isThere = async () => (await this.#options.rows.find(place.replica)) !== undefined;
       const answer = await this.#watched(isThere, stayOpen, (isGone) =>
         passOn({ request, path, body, url: place.url, headers, stayOpen, isGone, open, ending: this.#ending.signal }),
       );
@@ -239,6 +240,11 @@ export class Replicas implements AsyncDisposable {
     } finally {
       clearInterval(timer);
     }
+  }
+
+  /** Resolves when no request is open any more that another replica answers. */
+  async passed(): Promise<void> {
+    while (this.#open.size > 0) await Bun.sleep(passAgainMs);
   }
 
   /** Ends the streams of requests that others answer. Their clients learn it, and resume those that can be resumed elsewhere. */
