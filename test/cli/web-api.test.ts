@@ -127,7 +127,7 @@ describe("the flags of a web API", () => {
   const failed = async (...argv: string[]) => (await run("add", ...argv)).stderr;
 
   test("need a document", async () => {
-    expect(await failed("x", "--base-url", "https://a.example")).toContain("--base-url only applies to a web API");
+    expect(await failed("x", "--base-url", "https://a.example")).toContain("--base-url only applies to --openapi");
   });
 
   test("name several credentials by their schemes", async () => {

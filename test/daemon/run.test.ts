@@ -76,7 +76,7 @@ test("a program runs in the daemon, and prints what it would print here", async 
 test.each([
   ["a failure", 'throw new TypeError("no")', 6],
   ["a call that is certainly wrong", "await counting.nothing()", 6],
-  ["code that is none", "return (", 6],
+  ["code that cannot be read", "return (", 6],
 ])("%s has the same text and exit code", async (_, code, exitCode) => {
   const [there, here] = [await claudikins("exec", "-e", code), await claudikins("exec", "--no-daemon", "-e", code)];
   expect(there.exitCode).toBe(exitCode);

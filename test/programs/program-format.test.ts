@@ -57,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
   }).toEqual({
     format: 1,
     engine: "5935a2dd4675a783",
-    fresh: "330d802460554882",
+    fresh: "963df7c7cb0861e9",
     writers: "a0dee843fee158cf",
   });
 });

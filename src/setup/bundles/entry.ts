@@ -1,5 +1,4 @@
 /** Makes the entry of a bundle: the command of its manifest, with the values of the user, in a box. */
-import { homedir } from "node:os";
 import { isAbsolute, join, sep } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
@@ -137,7 +136,7 @@ function isInBundle(command: string, { server }: BundleManifest): boolean {
 type Places = Record<string, string>;
 
 function placesOf(env: Environment): Places {
-  const home = homeOf(env) || homedir();
+  const home = homeOf(env);
   return {
     HOME: home,
     DESKTOP: join(home, "Desktop"),

@@ -214,7 +214,9 @@ test("resources and prompts are read with the labels of their server", async () 
   person = await opened({ labels }, undefined, "no");
   await recorded.run("await rec.resources.read('it://a'); await rec.post({ text: 'a' })");
   expect(person.asked).toHaveLength(1);
-  expect(person.asked[0]).toContain("on which the call may depend (rec), and strangers may have asked for it (rec)");
+  expect(person.asked[0]).toContain(
+    "the call may depend on private data that the program has read or asked for (rec), and strangers may have asked for it (rec)",
+  );
 });
 
 test("the catalog's patterns name tools of their servers", () => {
