@@ -168,7 +168,9 @@ describe("resources", () => {
     const third = await request("resources/list", { cursor: second["nextCursor"] });
     expect([first, second, third].flatMap(uris)).toEqual(all.map(({ uri }) => uri));
     expect(third["nextCursor"]).toBeUndefined();
-    expect((await requestsTo("one", "resources/list")).length).toBe(25);
+    // The index for searches also reads the first pages.
+    const asked = (await requestsTo("one", "resources/list")).map((params) => JSON.stringify(params));
+    expect(new Set(asked).size).toBe(25);
     expect((await failedRequest(request("resources/list", { cursor: "from 2500" }))).code).toBe(-32_602);
   });
 });
