@@ -67,7 +67,7 @@ export interface StoredCall {
 /** A place in the log: after or before this call. */
 export type CallPlace = Pick<StoredCall, "id" | "at">;
 
-/** What is given must hold. */
+/** Selects calls. All given conditions must hold. */
 export interface CallFilter {
   /** Calls that were made then or later, in milliseconds since 1970. */
   since?: number | undefined;

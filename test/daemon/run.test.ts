@@ -16,7 +16,10 @@ beforeEach(async () => {
   folder = temporaryFolder();
   const counting = fixture("counting", join(folder.path, "counts"));
   folder.write("claudikins.json", {
-    mcpServers: { counting, asked: { ...counting, confirm: "always" } },
+    mcpServers: {
+      counting,
+      asked: { ...counting, confirm: "always" },
+    },
     doors: { narrow: { servers: ["asked"] } },
   });
   await done("call", "counting.read");
@@ -127,6 +130,20 @@ test("a program that waits for a decision stays when its caller has gone", async
   await eventually(async () => (await daemon()).calls.running === 0);
   expect(JSON.parse(await done("approvals", "--json")).approvals).toMatchObject([{ id: approval, execution: id }]);
   await done("executions", "cancel", id);
+});
+
+test("a program does not depend on what an earlier command has read", async () => {
+  const counting = fixture("counting", join(folder.path, "counts"));
+  const mcpServers = {
+    crm: { ...counting, labels: ["private", "untrusted"] },
+    blog: { ...counting, labels: ["public"] },
+  };
+  folder.write("claudikins.json", { mcpServers, policy: { flow: "strict" } });
+  await done("call", "crm.read", "name=ada-secret");
+  await done("exec", "-e", "return await crm.read()");
+  expect(Number(await done("exec", "-e", 'return (await blog.act({ name: "x" })).count'))).toBeGreaterThan(0);
+  // One program that does both is asked about, and waits.
+  expect((await claudikins("exec", "-e", 'await crm.read(); return await blog.act({ name: "x" })')).exitCode).toBe(7);
 });
 
 test("a door is a door there, too", async () => {

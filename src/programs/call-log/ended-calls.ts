@@ -21,7 +21,7 @@ import type { CallValue, ToolCallEvent, ToolCallListener } from "../tool-call-ev
 /** Characters of a name or a code in the call log. Agents and servers choose them. */
 const maxLoggedNameChars = 200;
 
-/** Who makes calls, and in which program. */
+/** The caller of one or several calls, and its program. */
 export interface CallMaker {
   startedBy: CallStarter;
   /** Undefined for a command. */
@@ -47,7 +47,7 @@ interface OpenCall {
 
 type EndEvent = Extract<ToolCallEvent, { type: "returned" | "failed" | "cancelled" }>;
 
-/** Who makes the calls, as rows have it. */
+/** The caller, with the columns that rows have for it. */
 type LoggedMaker = CallMaker & { token: string | null; agent: string | null };
 
 function loggedMaker(maker: CallMaker): LoggedMaker {

@@ -109,7 +109,7 @@ class Sender {
         access = undefined;
       }
       if (body === undefined) headers.delete("content-type");
-      // Whoever redirects may name no address that it could not reach itself.
+      // The next redirect is judged by what this host can reach, not by what the first one can.
       [from, url] = [url, next];
     }
   }

@@ -38,7 +38,7 @@ const maxArgumentValues = 400;
 /** Characters of the description of an argument. */
 const maxArgumentDescriptionChars = 400;
 
-/** What is left for the input objects of a whole schema. */
+/** The number of fields that the input objects of a whole schema may still describe. */
 export class FieldBudget {
   #left = maxDescribedFields;
 

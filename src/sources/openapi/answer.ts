@@ -70,7 +70,7 @@ async function jsonResult(bytes: Uint8Array<ArrayBuffer>, answered: Answered, _m
     throw new ClaudikinsError("PROTOCOL_ERROR", `its answer ${answer.problem}`, { hint: "Ask for less in one call." });
   }
   const meta = { ..._meta, ...(answer.next ? { [nextPageKey]: { arguments: answer.next } } : {}) };
-  // What is no JSON after all is a text.
+  // The body may not be the JSON that its media type promises. It is then a text.
   if (!answer.isObject) return { content: textContent(answer.text), _meta: meta };
   const isLarge = answer.text.length > largeTextChars;
   const structuredContent = (isLarge ? new LargeJson(answer.text) : parseExact(answer.text)) as JsonObject;

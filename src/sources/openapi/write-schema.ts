@@ -255,7 +255,7 @@ export class SchemaWriter {
 
   #pay(chars: number): boolean {
     if (this.#left < chars) {
-      // What is smaller and comes later must not be preferred.
+      // A later key must not get the room that an earlier, larger one did not get.
       this.#left = 0;
       return false;
     }

@@ -62,7 +62,7 @@ export class CallLogDays {
         return;
       }
       this.#known.delete(day);
-      // Whoever reads for longer keeps the day until the next turn.
+      // A query that reads the day for longer delays the removal until the next turn.
       await querying.run(`SELECT set_config('lock_timeout', '${removalWaitMs}', true)`);
       await querying.script(`DROP TABLE ${part}`);
     });
