@@ -50,21 +50,21 @@ const kinds: Record<SourceKind, Open> = {
     const { endpoint, env } = options;
     const { url } = endpoint;
     const headers = typeof auth === "string" ? { ...endpoint.headers, authorization: bearer(auth) } : endpoint.headers;
-    // The user chose both addresses. The schema may be at the host of somebody else, which gets no headers.
-    const sendTo = async ({ origin }: URL, own: Record<string, string>) =>
+    // The user chose both addresses. The schema may be at the host of somebody else, which gets no credentials of any kind.
+    const sendTo = async ({ origin }: URL) =>
       sourceSender({
-        ...(await signedBy(url, undefined, options)),
-        endpoint: { headers: own },
+        ...(origin === url.origin
+          ? { ...(await signedBy(url, undefined, options)), endpoint: { headers } }
+          : { access: undefined, alwaysSignsIn: false, endpoint: { headers: {} } }),
         origins: new Set([origin]),
         sentBy: undefined,
       });
-    const send = await sendTo(url, headers);
+    const send = await sendTo(url);
     const place = URL.parse(schema ?? "");
     const signsIn = maySignIn(server, options);
     return openGraphql({
       ...{ entry, url, send, signsIn, schema, include, exclude, signal },
-      sendForSchema:
-        place && isWebAddress(place.href) ? await sendTo(place, place.origin === url.origin ? headers : {}) : send,
+      sendForSchema: place && isWebAddress(place.href) ? await sendTo(place) : send,
       cacheFolder: sourcesFolder(env),
     });
   },
