@@ -9,7 +9,10 @@ import { toolId } from "../tools/model.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
 import type { App } from "./app.ts";
 
-type Asked = Pick<ExecuteRequest, "source" | "limits" | "check" | "program" | "dryRun" | "trace" | "onProgress">;
+type Asked = Pick<
+  ExecuteRequest,
+  "source" | "limits" | "check" | "program" | "dryRun" | "trace" | "within" | "onProgress"
+>;
 
 /** `signal` cancels the program, whose outcome says so. Throws EXECUTION_WAITS. The program then stays in the store. */
 export async function outcomeInShell(request: Asked, app: App, signal: AbortSignal, id?: string): Promise<Outcome> {

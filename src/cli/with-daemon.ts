@@ -53,7 +53,7 @@ interface RunInDaemon {
 }
 
 /**
- * Runs a program in the daemon, where its servers are, if one is running. Undefined otherwise: nothing was done. An interruption cancels the
+ * Runs a program in the daemon, where its servers are, if one is running and answers. Undefined otherwise: nothing was done. An interruption cancels the
  * program, and the outcome says so. Throws what the daemon throws.
  */
 export async function runInDaemon(
@@ -62,6 +62,8 @@ export async function runInDaemon(
   io: Io,
 ): Promise<RunInDaemon | undefined> {
   const { client, caller } = await daemonOf(flags, io);
+  // A daemon that has stopped would run the program when it goes on, and nobody knows when.
+  if (!(await client.isThere())) return undefined;
   const id = newId(Date.now());
   const forget = onAbort(io.interrupted, () => void client.postToRunning("/cancel", { id }).catch(() => {}));
   try {

@@ -45,7 +45,17 @@ export class DaemonClient {
     return this.reach(() => this.#answer(path, text, signal));
   }
 
-  /** The same, if a daemon is running that takes the request. Otherwise undefined: nothing was done. */
+  /** Whether a daemon of this user is running, and answers. */
+  async isThere(): Promise<boolean> {
+    const { statusOf } = await import("./peers.ts");
+    try {
+      return (await statusOf(this.place.socket)) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The same as `post`, if a daemon is running that takes the request. Otherwise undefined: nothing was done. */
   async postToRunning(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     const answer = await this.#answer(path, JSON.stringify(body), signal);
     return answer && isLeaving(answer.code) ? undefined : answer;

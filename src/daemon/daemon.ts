@@ -430,7 +430,9 @@ class Daemon {
     const { id, source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(body));
     const app = await this.#appOf(caller);
     const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
-    return { id, app, asked: { ...asked, limits, check, trace } };
+    // Without an agent, each program is a session of its own, as it is without a daemon.
+    const within = caller.session === shellSession ? app.sessions.ofConnection() : undefined;
+    return { id, app, asked: { ...asked, limits, check, trace, within } };
   }
 
   /** Continues executions that no process runs: the given ones, and all executions whose ids callers have. */

@@ -8,7 +8,7 @@ import { exceededLimit, turnFor } from "./argument-size.ts";
 import { allowingLine, type Confirmation, effectOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import type { Leaving } from "./flow/leaving.ts";
-import { ProgramReads } from "./flow/session-reads.ts";
+import { ProgramReads, type SessionReads } from "./flow/session-reads.ts";
 import type { Outgoing, Passing, Permission, Reasons, Step } from "./outgoing.ts";
 import { type CurrentAsker, Questions } from "./questions.ts";
 import { denied, keyOf } from "./refusals.ts";
@@ -51,8 +51,8 @@ export class Asking {
   readonly #options: AskingOptions;
   readonly #queueFor: QueueChoice;
   readonly #questions: Questions;
-  /** Permissions for the session. */
-  readonly #granted = new Map<string, Grant>();
+  /** Permissions for a session. Several sessions may use the same connections. */
+  readonly #granted = new WeakMap<SessionReads, Map<string, Grant>>();
 
   constructor(options: AskingOptions) {
     this.#options = options;
@@ -82,8 +82,8 @@ export class Asking {
    * Why a person would be asked; undefined if nobody would. `annotations` are the tool's. Throws what the step throws before it
    * asks.
    */
-  why({ request, reasons, policy }: Passing, annotations: ToolDefinition["annotations"]): string | undefined {
-    const grant = this.#granted.get(keyOf(request));
+  why({ request, caller, reasons, policy }: Passing, annotations: ToolDefinition["annotations"]): string | undefined {
+    const grant = this.#grantsOf(caller.reads.session).get(keyOf(request));
     const isGranted = grant && !grant.isVoid && (!reasons?.leaving || covers(grant, reasons.leaving));
     if (!reasons || isGranted) return undefined;
     const why = whyAsked(reasons, { annotations }, request, false)?.why;
@@ -92,7 +92,7 @@ export class Asking {
     throw unreadable(request, limit, hintFor(request, reasons, policy));
   }
 
-  async #permission({ request, call, policy }: Passing, reasons: Reasons): Promise<Permission> {
+  async #permission({ request, call, caller, policy }: Passing, reasons: Reasons): Promise<Permission> {
     const turn = turnFor(request.args);
     if (turn) await turn;
     const limit = exceededLimit(request.args);
@@ -102,10 +102,12 @@ export class Asking {
     const { server, tool, shownAs } = request;
     const shownArgs = limit === undefined && request.redact ? request.redact(args) : args;
     const key = keyOf(request);
+    const { session } = caller.reads;
+    const granted = this.#grantsOf(session);
     const isAlways = reasons.confirmation?.mode === "always" || reasons.rule || reasons.leaving;
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
-      const grant = this.#granted.get(key);
+      const grant = granted.get(key);
       // A tool is trusted until the server announces a change only if the server calls it harmless.
       const isFresh = Boolean(isAlways) || grant !== undefined;
       const definition = withLeaving(await this.#definition(request, call.signal, isFresh), reasons.leaving);
@@ -126,11 +128,12 @@ export class Asking {
       const names = shownAs === undefined ? undefined : `agents know the tool as ${shownAs}`;
       const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
       const question = { server, tool, shownAs, args: shownArgs, why: whole, told, changed };
-      const asked = { question, definition, queue: call.queue ?? this.#queueFor(call.made), call, hint };
+      const queue = call.queue ?? this.#queueFor(call.made);
+      const asked = { question, definition, queue, call, session, hint };
 
       using _place = await this.#questions.place(asked);
       // Meanwhile, the user may have allowed the tool for the session.
-      if (this.#granted.get(key) !== grant) continue;
+      if (granted.get(key) !== grant) continue;
       questions += 1;
       const { scope, entry } = await this.#questions.approval(asked);
       // The tool may have changed since, and the approval counts only for what was shown.
@@ -142,12 +145,16 @@ export class Asking {
       }
       allowForProgram(reasons, request);
       if (scope === "session") {
-        this.#granted.set(key, { digests: after.digests, isVoid: false });
+        granted.set(key, { digests: after.digests, isVoid: false });
         this.#questions.approveOthers(asked);
       }
       return permissionFor(after);
     }
     throw denied(request, "was not called: its definition kept changing while the person was asked");
+  }
+
+  #grantsOf(session: SessionReads): Map<string, Grant> {
+    return this.#granted.getOrInsertComputed(session, () => new Map());
   }
 
   /** The method is part of the definition that a permission is bound to, because a tool may have the name of another request. */

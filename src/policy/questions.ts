@@ -19,6 +19,7 @@ import {
 import { turnFor } from "./argument-size.ts";
 import type { Call } from "./call.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
+import type { SessionReads } from "./flow/session-reads.ts";
 import { type Question, questionText } from "./question-text.ts";
 import { cancelled, isNo, keyOf, pending, Refusals, refused, unreachable } from "./refusals.ts";
 
@@ -41,6 +42,8 @@ export interface PendingQuestion {
   definition: ToolDefinition;
   queue: ApprovalQueue;
   call: Call;
+  /** An approval for the session counts for this one. */
+  session: SessionReads;
   /** How the config could allow the call. */
   hint: string;
 }
@@ -117,9 +120,9 @@ export class Questions {
   }
 
   /** Approves the other open questions about a tool that was just allowed for the session, if they are about the same definition. */
-  approveOthers({ question, definition }: PendingQuestion): void {
+  approveOthers({ question, definition, session }: PendingQuestion): void {
     for (const { asked, entry } of this.#open) {
-      if (keyOf(asked.question) !== keyOf(question)) continue;
+      if (asked.session !== session || keyOf(asked.question) !== keyOf(question)) continue;
       if (changedParts(definition.digests, asked.definition.digests).length > 0) continue;
       // If the answer cannot be recorded, the question stays open.
       entry.decide({ state: "approved", scope: "session" }).catch(() => {});

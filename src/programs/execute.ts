@@ -53,7 +53,7 @@ export interface ExecuteRequest extends Pick<Call, "signal" | "origin" | "trace"
   host?: HostIdentity | undefined;
   /** The client of `serve --http` that sent the program, and alone may ask for it. */
   starter?: Starter | undefined;
-  /** What the program that calls this one has read. */
+  /** What the program that calls this one has read, or a session of its own. */
   within?: SessionReads | undefined;
   /** The saved program that this is. It may call only what was named when it was saved. */
   program?: ProgramIdentity | undefined;

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { cli } from "../cli/in-memory.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
@@ -130,6 +131,24 @@ test("a program that waits for a decision stays when its caller has gone", async
   await eventually(async () => (await daemon()).calls.running === 0);
   expect(JSON.parse(await done("approvals", "--json")).approvals).toMatchObject([{ id: approval, execution: id }]);
   await done("executions", "cancel", id);
+});
+
+test("an approval for the session ends with the program", async () => {
+  const waiting = async () => {
+    const { exitCode, stderr } = await claudikins(
+      "exec",
+      "-e",
+      "await asked.read(); return (await asked.read()).count",
+    );
+    expect(exitCode).toBe(7);
+    return /execution (\w+) waits .* \(approval (\w+)\)/.exec(stderr)!.slice(1) as [string, string];
+  };
+  const [first, approval] = await waiting();
+  const terminal = { cwd: folder.path, env: testEnvironment(env()), terminal: true, answers: ["y"] };
+  expect(await cli(["approvals", "approve", approval, "--for", "session"], terminal)).toMatchObject({ exitCode: 0 });
+  expect(Number(await done("executions", "wait", first))).toBeGreaterThan(0);
+  const [second] = await waiting();
+  await done("executions", "cancel", second);
 });
 
 test("a program does not depend on what an earlier command has read", async () => {

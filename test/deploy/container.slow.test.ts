@@ -191,6 +191,6 @@ test("the compose file with two replicas has one port, one data folder, and a da
   expect(services["nginx"]).toMatchObject({ ports: ["127.0.0.1:4600:4600"] });
   expect(Object.keys(volumes)).toEqual(["data", "database"]);
   const nginx = read("nginx.conf");
-  expect(nginx).toContain("server claudikins:4600;");
+  expect(nginx).toContain("server claudikins:4600 ");
   expect(nginx).toContain("proxy_buffering off;");
 });

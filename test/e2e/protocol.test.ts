@@ -222,8 +222,8 @@ describe("progress", () => {
 
   test("is always requested from servers, because it restarts their time limit", async () => {
     await serve({ asker: asker() }, {});
-    expect(await execute("return [await asker.progress({ steps: 3 }), (await asker.seen()).meta]")).toBe(
-      '["reported", [{"progressToken": 2}]]',
+    expect(await execute("return [await asker.progress({ steps: 3 }), (await asker.seen()).meta]")).toMatch(
+      /^\["reported", \[\{"progressToken": \d+\}\]\]$/,
     );
   });
 

@@ -1,5 +1,7 @@
 /** Questions about calls: one at a time, a limited number, and cancelled with the execution. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { SessionReads } from "../../src/policy/flow/session-reads.ts";
+import { execute } from "../../src/programs/execute.ts";
 import { Person, Recorded } from "./recorded.ts";
 
 setDefaultTimeout(60_000);
@@ -88,6 +90,19 @@ describe("the number of questions", () => {
     expect(person.asked).toHaveLength(50);
     expect(recorded.got()).toHaveLength(50);
   });
+});
+
+test("consent for the session is not consent for another one that uses the same connections", async () => {
+  const person = await asking({ confirm: "always" }, "session", "once");
+  const { app } = recorded;
+  const run = (within: SessionReads) =>
+    execute({ source: "await rec.remove_it({ id: 1 }); return rec.remove_it({ id: 2 })", within }, app);
+  const [one, other] = [app.sessions.ofConnection(), app.sessions.ofConnection()];
+  expect(await run(one)).toMatchObject({ ok: true });
+  expect(await run(one)).toMatchObject({ ok: true });
+  expect(person.asked).toHaveLength(1);
+  expect(await run(other)).toMatchObject({ ok: true });
+  expect(person.asked).toHaveLength(3);
 });
 
 test("consent for the session applies to the rest of a hundred calls, and to later code", async () => {

@@ -3,6 +3,7 @@ import { noAgent, SessionReads } from "../../src/policy/flow/session-reads.ts";
 import { Permit, type PermitOptions } from "../../src/policy/permit.ts";
 
 export function permitOf(options: Partial<PermitOptions> = {}): Permit {
+  const reads = new SessionReads();
   return new Permit({
     exists: () => true,
     policyOf: () => undefined,
@@ -14,7 +15,7 @@ export function permitOf(options: Partial<PermitOptions> = {}): Permit {
     changes: () => true,
     describedIn: () => undefined,
     place: { door: "", person: "" },
-    caller: () => ({ reads: new SessionReads(), agent: noAgent }),
+    caller: () => ({ reads, agent: noAgent }),
     definition: () => Promise.reject(new Error("not asked for")),
     jsonOf: JSON.stringify,
     hasServerText: () => true,

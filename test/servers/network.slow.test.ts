@@ -415,6 +415,7 @@ describe("a failure after the start", () => {
     await call("echo");
     expect(await failure(call("echo", { how }))).toBe(text);
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    await server.saw("odd answer");
     expect(server.lines.filter((line) => line === "odd answer")).toHaveLength(1);
   });
 

@@ -46,7 +46,7 @@ export class LabelSessions {
     this.#log = log;
   }
 
-  /** The session of a connection. */
+  /** The session of a connection, or of a program at a shell. */
   ofConnection(): SessionReads {
     return new SessionReads(this.#keeper());
   }

@@ -47,6 +47,11 @@ export class SessionReads {
     this.keeper = keeper;
   }
 
+  /** The session that it belongs to. */
+  get session(): SessionReads {
+    return this;
+  }
+
   /** The data that this session or program has read itself. */
   get own(): Read[] {
     return [...this.#reads.values()];
@@ -168,6 +173,10 @@ export class ProgramReads extends SessionReads {
     this.#within = within;
     this.id = id;
     this.#source = source;
+  }
+
+  override get session(): SessionReads {
+    return this.#within.session;
   }
 
   override get all(): Read[] {

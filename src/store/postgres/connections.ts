@@ -26,8 +26,8 @@ const lockWaitMs = 5_000;
 /** Time for a statement on the server, which ends it even if its process is gone. Shorter than the time for an answer. */
 const statementMs = 12_000;
 
-/** Time in which a transaction waits for its process. */
-const transactionIdleMs = 5_000;
+/** Time in which a transaction waits for its process. Shorter than others wait for its locks. */
+const transactionIdleMs = 4_000;
 
 /** Time for a new connection. */
 const databaseConnectSeconds = 5;

@@ -80,12 +80,15 @@ describe.skipIf(postgresNote !== "")(`a database that is slow${postgresNote}`, (
       // More than there are connections.
       const refused = Array.from({ length: 20 }, () => beginning(a));
       const from = performance.now();
-      let most = 0;
+      let [most, last] = [0, 0];
       const watching = (async () => {
         // Longer than a lease.
         while (performance.now() - from < 17_000) {
           expect(await leases()).toEqual([{ hold: "true" }]);
-          most = Math.max(most, await connectionsTo(set.database));
+          // Postgres may still count a connection that another one has just replaced.
+          const now = await connectionsTo(set.database);
+          most = Math.max(most, Math.min(now, last));
+          last = now;
           expect((await readiness(a)).ms).toBeLessThan(2_000);
           await Bun.sleep(200);
         }

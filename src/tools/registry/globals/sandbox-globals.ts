@@ -14,19 +14,23 @@ export const sandboxDeclarations = `declare global {
       /** Resolves to the whole MCP result. */
       raw(...args: Arguments): Promise<CallResult>;
       /** Iterates over the items of all pages of a list: each page is a call. */
-      pages(...args: Arguments): AsyncGenerator<PageItem<Result>, void, undefined>;
+      pages(...args: Arguments): AsyncGenerator<Page<Result>["item"], void, undefined>;
       readonly name: string;
     }
 
-    /** An item of a list, or of the list in an object. */
-    type PageItem<Result> = Result extends readonly (infer Item)[]
-      ? Item
-      : Result extends object
-        ? [ListItem<Result>] extends [never] ? any : ListItem<Result>
-        : any;
-    type ListItem<Result extends object> = {
-      [Key in keyof Result]-?: NonNullable<Result[Key]> extends readonly (infer Item)[] ? Item : never;
-    }[keyof Result];
+    /** A page of a result that is a list, or an object with a list. */
+    interface Page<Result> {
+      readonly item: Result extends readonly unknown[]
+        ? Result[number]
+        : Result extends object
+          ? [ListIn<Result>["item"]] extends [never] ? any : ListIn<Result>["item"]
+          : any;
+    }
+    interface ListIn<Result extends object> {
+      readonly item: {
+        [Key in keyof Result]-?: NonNullable<Result[Key]> extends readonly unknown[] ? NonNullable<Result[Key]>[number] : never;
+      }[keyof Result];
+    }
 
     interface CallResult extends Record<string, any> {
       content: any[];
