@@ -358,6 +358,11 @@ describe("claudikins daemon", () => {
       stdout: "No daemon was running\n",
       stderr: "",
     });
+    expect(await project.claudikins("daemon", "stop", "--config", "gone.json")).toEqual({
+      exitCode: 0,
+      stdout: "No daemon of gone.json was running, and there is no such file\n",
+      stderr: "",
+    });
     expect(await project.claudikins("daemon", "stop", "--all", "--config", "x")).toMatchObject({ exitCode: 2 });
   });
 

@@ -1,5 +1,6 @@
 /** `claudikins daemon`: which daemons run and what they hold, how they end, and what they wrote. */
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -123,7 +124,9 @@ export const stop = command({
   async run(args, io) {
     if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --config or --all, not both");
     const found = await saying(io.stderr, "Contacting the daemons", findDaemons(io.env));
-    const { peers, silent } = args.all ? found : ofConfig(found, args.config, io);
+    // A daemon whose config was removed ends by itself, perhaps just before this command.
+    const isGone = args.config !== undefined && !existsSync(resolve(io.cwd, args.config));
+    const { peers, silent } = args.all ? found : ofConfig(found, args.config, io, isGone);
     const ended = (peer: Peer) => endOf(peer, { now: args.now === true, isQuiet: args.json === true }, io);
     const killed = async (each: SilentDaemon) => {
       if (!args.now || !each.holder) throw silentError(each);
@@ -133,7 +136,8 @@ export const stop = command({
     };
     const stopped = await Promise.all([...peers.map(ended), ...silent.map(killed)]);
     const lines = stopped.map(({ pid, config }) => `Stopped daemon ${pid} of ${config ?? "the demo"}\n`);
-    return { json: { stopped }, text: lines.join("") || "No daemon was running\n" };
+    const none = isGone ? `No daemon of ${args.config} was running, and there is no such file` : "No daemon was running";
+    return { json: { stopped }, text: lines.join("") || `${none}\n` };
   },
 });
 
@@ -188,9 +192,15 @@ interface FoundDaemons {
  * The daemons of one config, which may outlive its file. Callers with different values of its variables have different daemons. Throws
  * CONFIG_NOT_FOUND.
  */
-function ofConfig({ peers, silent }: FoundDaemons, flag: string | undefined, { cwd, env }: Io): FoundDaemons {
+function ofConfig(
+  { peers, silent }: FoundDaemons,
+  flag: string | undefined,
+  { cwd, env }: Io,
+  mayBeGone = false,
+): FoundDaemons {
   const named = flag === undefined ? undefined : resolve(cwd, flag);
-  const isServed = named !== undefined && peers.some(({ status }) => status.config === named);
+  const configs = [...peers.map(({ status }) => status.config), ...silent.map(({ holder }) => holder?.config)];
+  const isServed = named !== undefined && (mayBeGone || configs.includes(named));
   const origin = isServed ? ({ kind: "project", file: named } as const) : discoverConfig({ flag, cwd, env });
   const file = origin.kind === "demo" ? null : realOf(origin.file);
   const isOfFile = (config: string | null) => (config === null ? null : realOf(config)) === file;
