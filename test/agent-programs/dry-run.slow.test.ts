@@ -14,7 +14,7 @@ const sandbox = new SharedSandbox();
 afterAll(() => sandbox.end());
 
 /**
- * The programs of two folders, and of all others those that name a tool that changes something: every third of them, and all with
+ * The programs of two folders, and of all others those that name a tool that changes something: every eighth of them, and all with
  * ALL_PROGRAMS=1. The mails to wholesalers repeat what their dry run has shown, and are among them.
  */
 const changingTool =
@@ -24,7 +24,7 @@ const programs = readPrograms()
     const isChosen = /^(?:habits|natural)\//.test(name) || steps.some(({ code }) => changingTool.test(code));
     return isChosen && todo === undefined;
   })
-  .filter(({ name }, at) => process.env["ALL_PROGRAMS"] === "1" || at % 3 === 0 || name.endsWith("thank-wholesalers"));
+  .filter(({ name }, at) => process.env["ALL_PROGRAMS"] === "1" || at % 8 === 0 || name.endsWith("thank-wholesalers"));
 
 interface Call {
   server: string;

@@ -104,7 +104,7 @@ describe.if(process.platform === "linux")("the data written", () => {
   });
 });
 
-test("twelve programs with memories of 40 MB that are saved together block the thread of their process for no second", async () => {
+test("six programs with memories of 40 MB that are saved together block the thread of their process for no second", async () => {
   await using app = await folder.open();
   const executions = await app.executions();
   const source = `${fill(40)} await counting.act({}); await counting.act({}); return sum()`;
@@ -112,7 +112,7 @@ test("twelve programs with memories of 40 MB that are saved together block the t
     // All of them share two cores.
     const limits = { timeoutMs: 300_000 };
     const start = () => executions.start({ source, limits }, app, { isBackground: true }).outcome;
-    const all = Array.from({ length: 12 }, start);
+    const all = Array.from({ length: 6 }, start);
     expect((await Promise.all(all)).map(valueIn)).toEqual(all.map(() => 640));
   });
   expect(longest).toBeLessThan(1_000);
@@ -127,7 +127,7 @@ describe("after the process was killed", () => {
       const { count } = await counting.act({ name: "second" });
       await counting.read_wait({ until: ${JSON.stringify(until)} });
       return [sum(), rows.every((row) => row[60_000] === 1), count]`;
-    for (const delayMs of [0, 60, 150, 300]) {
+    for (const delayMs of [0, 150]) {
       const already = calls();
       const id = await killed(code, async () => {
         await eventually(() => calls() >= already + 1, { everyMs: 1 });

@@ -136,7 +136,9 @@ export const stop = command({
     };
     const stopped = await Promise.all([...peers.map(ended), ...silent.map(killed)]);
     const lines = stopped.map(({ pid, config }) => `Stopped daemon ${pid} of ${config ?? "the demo"}\n`);
-    const none = isGone ? `No daemon of ${args.config} was running, and there is no such file` : "No daemon was running";
+    const none = isGone
+      ? `No daemon of ${args.config} was running, and there is no such file`
+      : "No daemon was running";
     return { json: { stopped }, text: lines.join("") || `${none}\n` };
   },
 });
