@@ -352,7 +352,6 @@ export const table: Record<string, Cases> = {
   "daemon stop": {
     success: { argv: [], files: working },
     usage: { argv: ["--all", "--config", "claudikins.json"] },
-    failure: { argv: ["--config", "nope.json"] },
   },
   "daemon run": {
     success: { argv: ["--idle", "1ms"], files: working, options: { env: { CLAUDIKINS_LOG: "silent" } } },

@@ -10,7 +10,7 @@ import type { Step, Stepped } from "./stored/steps.ts";
 setDefaultTimeout(300_000);
 
 const seed = 23;
-const programCount = 150;
+const programCount = 400;
 
 /** Depends on the time, or on chance. */
 const isFree =

@@ -92,8 +92,8 @@ export class SharedServer {
   #lastId = initializeId;
   #timer: NodeJS.Timeout | undefined;
   #owner: string | undefined;
-  /** Whether a user has sent a request. */
-  #wasUsed = false;
+  /** When a user sent a request or got an answer for the last time. Undefined if none has sent a request. */
+  #usedAt: number | undefined;
   #closed: Promise<void> | undefined;
   /** Resolves when the process is started. Rejects if it cannot be started. */
   readonly started: Promise<void>;
@@ -199,7 +199,7 @@ export class SharedServer {
   /** Requests get new ids, because two users may use the same one. */
   #passOn(port: Port, request: JSONRPCRequest): void {
     // Pings are passed on as well, because users find out with pings whether the server asks something.
-    if (request.method !== "ping") this.#wasUsed = true;
+    if (request.method !== "ping") this.#usedAt = performance.now();
     this.#lastId += 1;
     const id = this.#lastId;
     const { method, params } = request;
@@ -267,6 +267,7 @@ export class SharedServer {
     if (!pending) return;
     this.#pending.delete(message.id as number);
     const { port, id, method } = pending;
+    if (method !== "ping") this.#usedAt = performance.now();
     if (method === "server/discover" && "result" in message) this.#isDiscovered = true;
     const user = this.#users.get(port);
     port.send({ ...message, id });
@@ -353,15 +354,16 @@ export class SharedServer {
     port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }
 
-  /** Without users, the process ends after the idle time. */
+  /** Without users, the process ends after the idle time. It counts from the last use: a user that was idle has waited for a part of it. */
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
     // A server is not kept if no later user could take it over.
-    const isWanted = this.isReady && !isOfOne && this.#owner === undefined && this.#wasUsed;
+    const isWanted = this.isReady && !isOfOne && this.#owner === undefined;
+    const restMs = this.#usedAt === undefined ? 0 : this.#usedAt + idleMs - performance.now();
     const end = () => this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
-    if (!isWanted) end();
-    else if (idleMs !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(end, idleMs).unref();
+    if (!isWanted || restMs <= 0) end();
+    else if (idleMs !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(end, restMs).unref();
   }
 
   #end(how: PortEnd): void {
