@@ -352,6 +352,7 @@ export const table: Record<string, Cases> = {
   "daemon stop": {
     success: { argv: [], files: working },
     usage: { argv: ["--all", "--config", "claudikins.json"] },
+    failure: undefined,
   },
   "daemon run": {
     success: { argv: ["--idle", "1ms"], files: working, options: { env: { CLAUDIKINS_LOG: "silent" } } },
