@@ -262,7 +262,8 @@ async function writeFiles(
   server: RegistryServer,
   before: RegistryServer | undefined,
 ): Promise<Written> {
-  if (isLittle(server)) return writeServer(folder, server, before);
+  // The files of tools that are gone are read and removed.
+  if (isLittle(server) && (!before || isLittle(before))) return writeServer(folder, server, before);
   const json = JSON.stringify(server);
   await eventLoopTurn();
   const job = { work: "files", folder, server: json, before: before && JSON.stringify(before) } as const;
