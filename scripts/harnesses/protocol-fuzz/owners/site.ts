@@ -202,7 +202,8 @@ export class OwnersSite implements AsyncDisposable {
     const [, ...more] = this.#site.command;
     if (more.length > 0) throw new Error("the replicas run from one file");
     for (const port of ports) {
-      const flags = ["--config", config, "--grace", `${graceMs}ms`, "--token-file", join(this.#folder, "token")];
+      const leaving = ["--lame-duck", "0s", "--grace", `${graceMs}ms`];
+      const flags = ["--config", config, ...leaving, "--token-file", join(this.#folder, "token")];
       this.replicas.push(
         await httpServe(this.#site.folder, flags, {
           port,
