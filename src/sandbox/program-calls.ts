@@ -96,9 +96,11 @@ export class ProgramCalls {
     const { call, namespace, group, name, raw, isPage, line, args } = request;
     const turn = share.take(callOverheadMs, this.#ending.signal);
     if (turn) await turn;
-    // Many calls with large arguments, made at once, must not be handled at once.
-    if (args.length > largeJsonChars) await eventLoopTurn();
+    // Many calls with large arguments, made at once, must not be handled at once. Reading them takes long, and so does checking them.
+    const isLarge = args.length > largeJsonChars;
+    if (isLarge) await eventLoopTurn();
     const parsed = parseExact(args) as Record<string, unknown>;
+    if (isLarge) await eventLoopTurn();
     const value = await bindings.call(
       { namespace, group, name, args: parsed, argsJson: args, raw, ...(isPage ? { isPage } : {}) },
       { signal: this.#ending.signal, clock, pause: this.#options.clock, made: { execution: id, call, line } },
