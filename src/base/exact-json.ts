@@ -14,14 +14,12 @@ const { rawJSON, isRawJSON } = JSON as unknown as RawJson;
 /** A number that may lose digits, alone or in a text of JSON. Shorter numbers with a short exponent never lose any. */
 const longNumber = /(?:^|[\s:,[])(-?(?:\d[\d.]{15}[\d.eE+-]*|\d+(?:\.\d+)?[eE][+-]?\d{3}\d*))/g;
 
-/** Whether a text may have a number, or the text of one, that JavaScript cannot hold. Much faster than looking for numbers. */
-export function hasManyDigits(json: string): boolean {
-  return /[\d.]{16}|\d[eE][+-]?\d{3}/.test(json);
-}
+/** Found in each text with a number, or the text of one, that JavaScript cannot hold. Much faster than looking for numbers. */
+export const manyDigits: RegExp = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
 /** Whether a JSON text may have a number that JavaScript cannot hold. */
 export function mayHaveExact(json: string): boolean {
-  if (!hasManyDigits(json)) return false;
+  if (!manyDigits.test(json)) return false;
   longNumber.lastIndex = 0;
   for (let found = longNumber.exec(json); found; found = longNumber.exec(json))
     if (losesDigits(found[1] ?? "")) return true;

@@ -53,8 +53,8 @@ interface RunInDaemon {
 }
 
 /**
- * Runs a program in the daemon, where its servers are, if one is running and answers. Undefined otherwise: nothing was done. An interruption cancels the
- * program, and the outcome says so. Throws what the daemon throws.
+ * Runs a program in the daemon, where its servers are, if one is running and answers. Undefined otherwise: nothing was done. An
+ * interruption cancels the program, and the outcome says so. Throws what the daemon throws.
  */
 export async function runInDaemon(
   program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,

@@ -97,12 +97,10 @@ describe.skipIf(postgresNote !== "").each(examples)(`the example for $name${post
       let answered = 0;
       const problems: string[] = [];
       // On a slow machine, a program may not be done when its replica leaves. Another one continues it.
-      const outcomeOf = async ({ client, execute }: SdkHost) => {
-        const answer = await execute(`await sleep(200); return "ok"`);
-        const resume = /{"resume": "(\w+)"}/.exec(answer)?.[1];
-        if (resume === undefined) return answer;
-        const { content } = await client.callTool({ name: "execute_code", arguments: { resume } });
-        return (content as { text: string }[])[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");
+      const outcomeOf = async (host: SdkHost) => {
+        const answer = await host.execute(`await sleep(200); return "ok"`);
+        const id = /{"resume": "(\w+)"}/.exec(answer)?.[1];
+        return id === undefined ? answer : host.resume(id);
       };
       const working = hosts.map(async (host) => {
         while (!isDone) {

@@ -70,6 +70,8 @@ export interface SdkHost extends AsyncDisposable {
   transport: StreamableHTTPClientTransport;
   /** The text of the result of `execute_code`, without its receipt. */
   execute(code: string, options?: { signal?: AbortSignal; onprogress?: (progress: object) => void }): Promise<string>;
+  /** The same, of an execution that was not done. */
+  resume(id: string): Promise<string>;
 }
 
 export async function sdkHost(
@@ -81,14 +83,16 @@ export async function sdkHost(
   prepare(client);
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
   await client.connect(transport as never);
+  const executeCode = async (args: object, options: object = {}) => {
+    const params = { name: "execute_code", arguments: { ...args } };
+    const { content } = await client.callTool(params, undefined, { timeout: 60_000, ...options });
+    return (content as { text: string }[])[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");
+  };
   return {
     client,
     transport,
-    async execute(code, options = {}) {
-      const params = { name: "execute_code", arguments: { code } };
-      const { content } = await client.callTool(params, undefined, { timeout: 60_000, ...options });
-      return (content as { text: string }[])[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");
-    },
+    execute: (code, options) => executeCode({ code }, options),
+    resume: (id) => executeCode({ resume: id }),
     async [Symbol.asyncDispose]() {
       await transport.terminateSession().catch(() => {});
       await client.close();

@@ -192,7 +192,7 @@ interface FoundDaemons {
 
 /**
  * The daemons of one config, which may outlive its file. Callers with different values of its variables have different daemons. Throws
- * CONFIG_NOT_FOUND.
+ * CONFIG_NOT_FOUND, unless `mayBeGone`.
  */
 function ofConfig(
   { peers, silent }: FoundDaemons,

@@ -354,7 +354,7 @@ export class SharedServer {
     port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }
 
-  /** Without users, the process ends after the idle time. It counts from the last use: a user that was idle has waited for a part of it. */
+  /** Without users, the process ends when the idle time since its last use is over. */
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;

@@ -1,5 +1,5 @@
 /** Restores the exact numbers in arguments. Programs hold a number that JavaScript cannot represent as a text. */
-import { exactDigits, exactNumber, hasManyDigits, isExactText, rounded } from "../../base/exact-json.ts";
+import { exactDigits, exactNumber, isExactText, manyDigits, rounded } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { sameValue, schemasOf } from "../../base/json-schema.ts";
 import { maxSchemasOfValue } from "../../base/limits.ts";
@@ -16,7 +16,7 @@ export interface ExactArguments {
  * Texts with the digits of a number become numbers where the schema takes numbers and no text. Returns the same object if nothing changes.
  */
 export function exactArguments(schema: JsonObject, given: JsonObject, json = JSON.stringify(given)): ExactArguments {
-  if (!hasManyDigits(json)) return { args: given, checked: given };
+  if (!manyDigits.test(json)) return { args: given, checked: given };
   const args = exactIn(given, [schema], { root: schema, depth: 0 }) as JsonObject;
   return { args, checked: rounded(args) };
 }
