@@ -39,8 +39,11 @@ import type { SessionTransport } from "./transport.ts";
 /** Maximum bytes of a body outside a session, which can only be `initialize`. */
 const maxInitializeBytes = 65_536;
 
-/** Time for the last answers to be sent after everything has ended. */
+/** Milliseconds for the last answers to be sent after everything has ended. The steps that wait for them share this time. */
 export const lastAnswersMs = 2_000;
+
+/** The milliseconds that each of these steps has at least, if the steps before took the whole time. */
+const lastStepMs = 300;
 
 /** How often a process that leaves looks which sessions it can hand over. */
 const handOverLookMs = 50;
@@ -194,17 +197,19 @@ export class FrontDoor {
       sessions.cancel();
       modern.cancel();
     }
-    await this.#untilDone(lastAnswersMs);
+    const deadline = performance.now() + lastAnswersMs;
+    const timeLeft = () => Math.max(lastStepMs, deadline - performance.now());
+    await this.#untilDone(timeLeft());
     this.#phase = "closed";
     const doors = [...this.#doors.keys()].map((door) => this.#closeDoor(door));
     await Promise.all([closed(this.#whole, true), this.#people.close(), ...doors]);
     // Others no longer send requests here, and what was passed on before comes to its end.
     const { replicas } = this.#options;
-    if (replicas) await atMost(lastAnswersMs, Promise.all([replicas[Symbol.asyncDispose](), replicas.passed()]));
+    if (replicas) await atMost(timeLeft(), Promise.all([replicas[Symbol.asyncDispose](), replicas.passed()]));
     if (replicas) await Bun.sleep(stragglersMs);
     replicas?.stopPassing();
-    const deadline = performance.now() + lastAnswersMs;
-    while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
+    const end = performance.now() + timeLeft();
+    while (this.#server.pendingRequests > 0 && performance.now() < end) await Bun.sleep(10);
     await this.#server.stop(true);
   }
 
