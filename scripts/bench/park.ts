@@ -7,8 +7,8 @@ import { ExecutionCheckpointer } from "../../src/programs/execution/checkpointer
 import { CopyTurns } from "../../src/programs/execution/copy-turns.ts";
 import { readHead, readProgram } from "../../src/programs/execution/stored-program.ts";
 import type { Bindings, Outcome } from "../../src/sandbox/contract.ts";
+import type { RunOptions } from "../../src/sandbox/main-thread/program-run.ts";
 import { bytesOf } from "../../src/sandbox/program-image.ts";
-import type { RunOptions } from "../../src/sandbox/program-run.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { SqliteStore } from "../../src/store/sqlite/store.ts";
 import { StoreWriter } from "../../src/store/sqlite/writer.ts";

@@ -7,7 +7,7 @@ import type { SessionReads } from "../policy/flow/session-reads.ts";
 import type { UsageQuotas } from "../policy/quotas.ts";
 import type { OpenCall } from "../sandbox/checkpoint-contract.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
-import type { RunOptions } from "../sandbox/program-run.ts";
+import type { RunOptions } from "../sandbox/main-thread/program-run.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { bindingsFor } from "./bindings.ts";
 import { callSpans, observersOf } from "./call-observers.ts";

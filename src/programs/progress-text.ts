@@ -1,7 +1,7 @@
 /** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
 import type { Progress } from "@modelcontextprotocol/client";
 import { oneLine } from "../base/visible-text.ts";
-import { calledId } from "../sandbox/worker/seen-calls.ts";
+import { calledId } from "../sandbox/seen-calls.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 
 /** Characters of the name of a tool in a line about its progress. */

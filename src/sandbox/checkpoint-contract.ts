@@ -1,8 +1,8 @@
 /** Saves executions outside of the process that runs them, so that another process can continue them. */
 
+import type { RecordedOutput, RecorderState } from "./main-thread/outcome-recorder.ts";
 import type { CallMessage, SettleMessage } from "./messages.ts";
 import type { Manifest, ProgramImage } from "./program-image.ts";
-import type { RecordedOutput, RecorderState } from "./worker/outcome-recorder.ts";
 
 /** A waiting execution, in the form in which it is saved. */
 export interface SavedRun {

@@ -5,12 +5,12 @@ import { availableParallelism, totalmem } from "node:os";
 import { megabyte } from "../base/units.ts";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
-import { Places, type ProgramPlace } from "./places.ts";
-import { ProgramRun, type RunOptions, type Saved, type SharedResources } from "./program-run.ts";
-import { CallerShares } from "./time-shares.ts";
-import { stoppedProgram } from "./worker/limit-errors.ts";
-import { OutcomeRecorder } from "./worker/outcome-recorder.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import { stoppedProgram } from "./limit-errors.ts";
+import { OutcomeRecorder } from "./main-thread/outcome-recorder.ts";
+import { Places, type ProgramPlace } from "./main-thread/places.ts";
+import { ProgramRun, type RunOptions, type Saved, type SharedResources } from "./main-thread/program-run.ts";
+import { CallerShares } from "./main-thread/time-shares.ts";
+import { WorkerPool } from "./main-thread/worker-pool.ts";
 
 /** Memory of all parked programs together. Beyond it, programs that wait keep their worker. */
 const maxParkedBytes = 512 * megabyte;

@@ -6,7 +6,7 @@ import type { JsonObject } from "../base/json-object.ts";
 import { oneLine } from "../base/visible-text.ts";
 import { callOnce, isRepeatable, type OnceOptions } from "../programs/call.ts";
 import type { Parts } from "../programs/parts.ts";
-import { parsedValue } from "../sandbox/worker/binding-value.ts";
+import { parsedValue } from "../sandbox/binding-value.ts";
 import { ConnectionLost } from "../servers/failures/server-failure.ts";
 import { type RegistryTool, toolId } from "../tools/model.ts";
 import { prepareSearch, rankedTools } from "../tools/search/search.ts";

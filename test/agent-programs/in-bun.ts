@@ -9,9 +9,9 @@ import { parse } from "acorn";
 import { transform } from "sucrase";
 import type { App } from "../../src/app/app.ts";
 import { bindingsFor } from "../../src/programs/bindings.ts";
+import { parsedValue } from "../../src/sandbox/binding-value.ts";
 import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
 import { encode } from "../../src/sandbox/guest/values.ts";
-import { parsedValue } from "../../src/sandbox/worker/binding-value.ts";
 
 /** The error of a failed call; code refers to it by name. */
 class ToolError extends Error {

@@ -14,7 +14,7 @@ import { takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { pagesOf, StateParts } from "../../src/sandbox/program-image.ts";
-import { stateOf } from "../../src/sandbox/worker/run.ts";
+import { stateOf } from "../../src/sandbox/worker/code-run.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
 import { StoreWriter } from "../../src/store/sqlite/writer.ts";
 import { ExecutionRows } from "../store/sqlite/rows.ts";

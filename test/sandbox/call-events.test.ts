@@ -1,7 +1,7 @@
 /** Observers of an execution get every call: its line, its arguments, and its end. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { textOf } from "../../src/sandbox/binding-value.ts";
 import type { CallListener } from "../../src/sandbox/call-events.ts";
-import { textOf } from "../../src/sandbox/worker/binding-value.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 
 setDefaultTimeout(60_000);

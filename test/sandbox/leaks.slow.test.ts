@@ -11,8 +11,8 @@ import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { type CallMessage, newState } from "../../src/sandbox/messages.ts";
 import type { CodeResult } from "../../src/sandbox/worker/code-result.ts";
+import { CodeRun } from "../../src/sandbox/worker/code-run.ts";
 import { type HostCalls, ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
-import { Run } from "../../src/sandbox/worker/run.ts";
 import { someLimits } from "./some-limits.ts";
 
 setDefaultTimeout(120_000);
@@ -78,7 +78,7 @@ function hostStateOf(runtime: QuickJSRuntime, quickjs: object): Record<string, n
 async function execute(cell: ReusableContext, code: string): Promise<CodeResult> {
   const functions = ["echo", "text", "fail"].map((name) => ({ name, jsName: name }));
   const { promise, resolve } = Promise.withResolvers<CodeResult>();
-  const execution: Run = new Run(cell, {
+  const execution: CodeRun = new CodeRun(cell, {
     run: {
       type: "run",
       source: code,

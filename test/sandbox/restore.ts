@@ -4,8 +4,8 @@ import { createEngine } from "../../src/sandbox/engine/engine.ts";
 import { endAddressOf, restoreSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { newState } from "../../src/sandbox/messages.ts";
+import { CodeRun } from "../../src/sandbox/worker/code-run.ts";
 import { ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
-import { Run } from "../../src/sandbox/worker/run.ts";
 import { someLimits } from "./some-limits.ts";
 
 const [file = "", memoryMb = ""] = process.argv.slice(2);
@@ -16,7 +16,7 @@ const cell = new ReusableContext(engine, endAddressOf(snapshot), (context) => {
   restored = restoreSnapshot(engine, context, snapshot);
 });
 const code = "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]";
-const execution = new Run(cell, {
+const execution = new CodeRun(cell, {
   run: {
     type: "run",
     source: code,

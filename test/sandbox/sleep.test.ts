@@ -6,8 +6,8 @@ import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
 import { newState } from "../../src/sandbox/messages.ts";
 import type { CodeResult } from "../../src/sandbox/worker/code-result.ts";
+import { CodeRun } from "../../src/sandbox/worker/code-run.ts";
 import { type HostCalls, ReusableContext } from "../../src/sandbox/worker/reusable-context.ts";
-import { Run } from "../../src/sandbox/worker/run.ts";
 import { Harness } from "./harness.ts";
 import { someLimits } from "./some-limits.ts";
 
@@ -85,7 +85,7 @@ test("a timer of more than 24 days, the longest of the host, fires in time", asy
   const context = await contextHere();
   const ended = Promise.withResolvers<CodeResult>();
   const code = 'const at = Date.now(); await sleep("30 days"); return "slept"';
-  const execution = new Run(context, {
+  const execution = new CodeRun(context, {
     run: {
       type: "run",
       source: code,

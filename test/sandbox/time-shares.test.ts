@@ -6,7 +6,7 @@ import {
   largestCallerDebtMs,
   sharedCores,
   TimeShares,
-} from "../../src/sandbox/time-shares.ts";
+} from "../../src/sandbox/main-thread/time-shares.ts";
 
 test("a caller that is alone never waits", () => {
   const shares = new TimeShares();

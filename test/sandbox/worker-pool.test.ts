@@ -1,7 +1,7 @@
 /** Programs wait for workers in turn; workers start when none is freed, and stay when they are likely to be needed. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
-import { type ReadyWorker, WorkerPool } from "../../src/sandbox/worker-pool.ts";
+import { type ReadyWorker, WorkerPool } from "../../src/sandbox/main-thread/worker-pool.ts";
 
 setDefaultTimeout(20_000);
 

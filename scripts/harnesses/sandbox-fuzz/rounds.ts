@@ -1,6 +1,6 @@
 /** Runs a few concurrent programs, checks the rules, and checks what the next execution finds. */
 import type { Limits, Outcome } from "../../../src/sandbox/contract.ts";
-import type { RunOptions } from "../../../src/sandbox/program-run.ts";
+import type { RunOptions } from "../../../src/sandbox/main-thread/program-run.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { brokenPromises } from "./invariants.ts";
 import { difference, probe } from "./probe.ts";

@@ -9,7 +9,7 @@ import { megabyte } from "../../base/units.ts";
 import type { OpenCall } from "../../sandbox/checkpoint-contract.ts";
 import type { FailureReason, Outcome } from "../../sandbox/contract.ts";
 import type { CallMessage, SettleMessage } from "../../sandbox/messages.ts";
-import { calledId } from "../../sandbox/worker/seen-calls.ts";
+import { calledId } from "../../sandbox/seen-calls.ts";
 import type { BriefExecution, StoredExecution } from "../../store/executions.ts";
 import type { ExecutionWriter } from "../../store/jobs.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "../execute.ts";

@@ -3,7 +3,7 @@
 import { atMost } from "../../base/time-limit.ts";
 import { continuesElsewhere } from "../../policy/approval-queue.ts";
 import type { FailureReason, Outcome } from "../../sandbox/contract.ts";
-import { calledId } from "../../sandbox/worker/seen-calls.ts";
+import { calledId } from "../../sandbox/seen-calls.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Starter } from "./asker.ts";
 import type { ExecutionCheckpointer } from "./checkpointer.ts";

@@ -6,7 +6,7 @@ import type { TraceContext } from "../../base/trace-context.ts";
 import { dayMs, hourMs } from "../../base/units.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { CallGroup, CheckMode, Outcome, Limits as SandboxLimits } from "../../sandbox/contract.ts";
-import { calledId } from "../../sandbox/worker/seen-calls.ts";
+import { calledId } from "../../sandbox/seen-calls.ts";
 import type { BriefExecution, CallPlace, ExecutionRows, StoredExecution } from "../../store/executions.ts";
 import type { ExecutionWriter } from "../../store/jobs.ts";
 import type { Store } from "../../store/store.ts";

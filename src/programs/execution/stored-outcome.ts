@@ -1,7 +1,7 @@
 /** The stored form of an outcome. A large value stays text: it is parsed when it is read. */
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
-import { largeSuccess } from "../../sandbox/worker/outcome-recorder.ts";
+import { largeSuccess } from "../../sandbox/main-thread/outcome-recorder.ts";
 import type { StoredExecution } from "../../store/executions.ts";
 
 /** Log lines that are written before other events are handled. */

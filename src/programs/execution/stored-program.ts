@@ -4,9 +4,9 @@ import { deserialize, serialize } from "node:v8";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import { kilobyte } from "../../base/units.ts";
 import type { RestoredRun, SavedRun } from "../../sandbox/checkpoint-contract.ts";
+import type { RecordedOutput, RecorderState } from "../../sandbox/main-thread/outcome-recorder.ts";
 import type { LogPart } from "../../sandbox/messages.ts";
 import type { PageBatch, ProgramImage } from "../../sandbox/program-image.ts";
-import type { RecordedOutput, RecorderState } from "../../sandbox/worker/outcome-recorder.ts";
 import type { CallChanges, Noted, Timeline, TimelineHead } from "./recording.ts";
 
 /** Characters of one record of a stored program. Longer texts are split. */

@@ -3,8 +3,8 @@
 import { endWithSemicolon } from "../ast/lines.ts";
 import { isCall, isMember, keyName, type Node } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import type { KnownTools } from "../worker/known-tools.ts";
-import type { RecordedCalls } from "../worker/seen-calls.ts";
 import { environment, missingModule, network } from "./absent.ts";
 import { causeOf } from "./causes.ts";
 import { missingProperties, missingText } from "./missing-properties.ts";

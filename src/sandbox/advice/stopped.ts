@@ -1,7 +1,7 @@
 /** Explains code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
 import { isCall, isFunction, isInside, isMember, type Node, type NodeOf } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { RecordedCalls } from "../worker/seen-calls.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import { argumentNames, callsOf, pagesText, pagingOf } from "./pages.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 

@@ -2,10 +2,10 @@
 import type { Scope } from "../ast/tool-calls.ts";
 import { isVerb, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
+import { parsedValue, textOf } from "../binding-value.ts";
 import type { BindingValue, FailureReason, Suggestion } from "../contract.ts";
-import { parsedValue, textOf } from "../worker/binding-value.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import type { KnownTools } from "../worker/known-tools.ts";
-import type { RecordedCalls } from "../worker/seen-calls.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
 
 /** Characters of results that are parsed again for the advice. */

@@ -1,7 +1,5 @@
 /** Limits the calls of one execution: their number, their size, and how many are open. */
 import type { Limits } from "../contract.ts";
-import { maxArgumentKeys, maxArgumentParts, maxToolQuestions, partsOfContainer } from "../limits.ts";
-import type { CallMessage, ErrorShape } from "../messages.ts";
 import {
   argumentsTooLarge,
   openArgumentsTooLarge,
@@ -10,7 +8,9 @@ import {
   tooManyKeys,
   tooManyQuestions,
   tooManyValues,
-} from "./limit-errors.ts";
+} from "../limit-errors.ts";
+import { maxArgumentKeys, maxArgumentParts, maxToolQuestions, partsOfContainer } from "../limits.ts";
+import type { CallMessage, ErrorShape } from "../messages.ts";
 
 /** Arguments with fewer characters cannot have as many different keys, and are not searched for them. */
 const minCharsOfManyKeys = 4 * maxArgumentKeys;

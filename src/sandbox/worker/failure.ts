@@ -3,10 +3,10 @@ import type { Advice } from "../advice/surroundings.ts";
 import type { Transpiled } from "../code/transpile.ts";
 import { codeFile, wrapperLength } from "../code/wrapper.ts";
 import type { Limits, OutcomeError } from "../contract.ts";
+import { plainFailure } from "../limit-errors.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import type { CodeFailure } from "./code-result.ts";
 import type { KnownTools } from "./known-tools.ts";
-import { plainFailure } from "./limit-errors.ts";
-import type { RecordedCalls } from "./seen-calls.ts";
 
 /** Longer code is not explained after a failure, because it would take too long. */
 const maxExplainedCodeChars = 50_000;

@@ -4,6 +4,7 @@ import { largeJsonChars } from "../../base/limits.ts";
 import { CheckError, type PlacedFinding, wrongCalls } from "../code/check-error.ts";
 import type { Transpiled } from "../code/transpile.ts";
 import type { LogEntry, OutcomeError } from "../contract.ts";
+import { plainFailure } from "../limit-errors.ts";
 import {
   type FromWorker,
   type LookupAnswer,
@@ -15,10 +16,9 @@ import {
   type SuccessShape,
 } from "../messages.ts";
 import { Pages, type ProgramImage, pagesOf, StateParts } from "../program-image.ts";
+import { CodeRun, type Ended, type HostState, stateOf } from "./code-run.ts";
 import { KnownTools } from "./known-tools.ts";
-import { plainFailure } from "./limit-errors.ts";
 import type { ReusableContext } from "./reusable-context.ts";
-import { type Ended, type HostState, Run, stateOf } from "./run.ts";
 import { isSuspicious, type Notes } from "./suspect-output.ts";
 
 /** Findings of the check that an error lists. */
@@ -29,7 +29,7 @@ export class WorkerProgram {
   readonly #message: RunMessage | ResumeMessage;
   readonly #send: (message: FromWorker) => void;
   readonly #known: KnownTools;
-  #run: Run | undefined;
+  #run: CodeRun | undefined;
   /** Undefined in a worker that has resumed the program. */
   #transpiled: Transpiled | undefined;
   #answered: ((answers: LookupAnswer[]) => void) | undefined;
@@ -169,10 +169,10 @@ export class WorkerProgram {
     run.start();
   }
 
-  #runIn(context: ReusableContext, code: string, saved?: HostState): Run {
+  #runIn(context: ReusableContext, code: string, saved?: HostState): CodeRun {
     const onEnd = (ended: Ended) => void this.#end(ended);
     const pages = this.#pages;
-    return new Run(context, {
+    return new CodeRun(context, {
       run: this.#message,
       code,
       isKept: this.#isKept,

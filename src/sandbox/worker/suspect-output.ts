@@ -4,9 +4,9 @@
  */
 
 import { isObject } from "../../base/json-object.ts";
+import { parsedValue, textOf } from "../binding-value.ts";
 import type { LogEntry } from "../contract.ts";
-import { parsedValue, textOf } from "./binding-value.ts";
-import type { RecordedCalls } from "./seen-calls.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 
 /** Characters of a program that is looked through once more after it succeeded, for signs that its output is wrong. */
 const maxSuspectedCodeChars = 20_000;

@@ -1,6 +1,7 @@
 /** The worker that programs run in: one execution at a time, each in a restored context. */
 import { collectSoon } from "../../base/collect-soon.ts";
 import { largeJsonChars } from "../../base/limits.ts";
+import { textOf } from "../binding-value.ts";
 import { createEngine, findEndAddress } from "../engine/engine.ts";
 import type { ReadyMemory } from "../engine/remembered.ts";
 import {
@@ -14,7 +15,6 @@ import {
 import { compiledEngine } from "../engine/wasm.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "../messages.ts";
 import { buffersOf } from "../program-image.ts";
-import { textOf } from "./binding-value.ts";
 import { WorkerProgram } from "./program.ts";
 import { ReusableContext } from "./reusable-context.ts";
 

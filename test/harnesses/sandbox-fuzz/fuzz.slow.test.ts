@@ -10,7 +10,7 @@ import { minimised } from "../../../scripts/harnesses/sandbox-fuzz/minimise.ts";
 import { programsOf } from "../../../scripts/harnesses/sandbox-fuzz/programs.ts";
 import { transpile } from "../../../src/sandbox/code/transpile.ts";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
-import type { RunOptions } from "../../../src/sandbox/program-run.ts";
+import type { RunOptions } from "../../../src/sandbox/main-thread/program-run.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { someLimits } from "../../sandbox/some-limits.ts";
 

@@ -1,18 +1,18 @@
 /** The calls of one program: makes them, and keeps the open ones together with a copy of the program. */
 
-import { collectSoon } from "../base/collect-soon.ts";
-import { eventLoopTurn } from "../base/event-loop.ts";
-import { parseExact } from "../base/exact-json.ts";
-import { largeJsonChars } from "../base/limits.ts";
-import type { Clock } from "../base/time-limit.ts";
-import { megabyte } from "../base/units.ts";
-import { type CallListener, errorShape, observedCall } from "./call-events.ts";
-import type { Checkpointer, OpenCall, SavedRun } from "./checkpoint-contract.ts";
-import type { Bindings, BindingValue, Limits } from "./contract.ts";
-import type { CallMessage, SettleMessage } from "./messages.ts";
-import { textOf } from "./worker/binding-value.ts";
-import { resultTooLarge } from "./worker/limit-errors.ts";
-import { calledId } from "./worker/seen-calls.ts";
+import { collectSoon } from "../../base/collect-soon.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
+import { parseExact } from "../../base/exact-json.ts";
+import { largeJsonChars } from "../../base/limits.ts";
+import type { Clock } from "../../base/time-limit.ts";
+import { megabyte } from "../../base/units.ts";
+import { textOf } from "../binding-value.ts";
+import { type CallListener, errorShape, observedCall } from "../call-events.ts";
+import type { Checkpointer, OpenCall, SavedRun } from "../checkpoint-contract.ts";
+import type { Bindings, BindingValue, Limits } from "../contract.ts";
+import { resultTooLarge } from "../limit-errors.ts";
+import type { CallMessage, SettleMessage } from "../messages.ts";
+import { calledId } from "../seen-calls.ts";
 
 /** Results of this length cause a garbage collection in the process that gives them to a program. */
 const collectedResultChars = 4 * megabyte;

@@ -1,11 +1,12 @@
 /** Runs one program: handles the messages of its worker, enforces its time limits, and parks it while it waits for a person. */
 import { availableParallelism, loadavg } from "node:os";
-import { type Clock, TimeLimit } from "../base/time-limit.ts";
-import { megabyte } from "../base/units.ts";
-import { type CallListener, tellAll } from "./call-events.ts";
-import type { Checkpointer, CopyTurn, OpenCall, RestoredRun } from "./checkpoint-contract.ts";
-import type { Bindings, CheckMode, Limits, Mounts } from "./contract.ts";
-import type { FileUse } from "./host/files.ts";
+import { type Clock, TimeLimit } from "../../base/time-limit.ts";
+import { megabyte } from "../../base/units.ts";
+import { type CallListener, tellAll } from "../call-events.ts";
+import type { Checkpointer, CopyTurn, OpenCall, RestoredRun } from "../checkpoint-contract.ts";
+import type { Bindings, CheckMode, Limits, Mounts } from "../contract.ts";
+import type { FileUse } from "../host/files.ts";
+import { stoppedProgram, unreadableProgram, wastefulProgram } from "../limit-errors.ts";
 import {
   type CallMessage,
   type CheckpointMessage,
@@ -19,14 +20,13 @@ import {
   stateOfPlace,
   stopReason,
   type WorkerResult,
-} from "./messages.ts";
+} from "../messages.ts";
+import { answersTo, namesOf } from "../worker/known-tools.ts";
+import type { OutcomeRecorder } from "./outcome-recorder.ts";
+import { ParkableWorker } from "./parkable-worker.ts";
 import type { ProgramPlace, Turn } from "./places.ts";
 import { ProgramCalls } from "./program-calls.ts";
-import { ProgramWorker } from "./program-worker.ts";
 import type { CallerShares } from "./time-shares.ts";
-import { answersTo, namesOf } from "./worker/known-tools.ts";
-import { stoppedProgram, unreadableProgram, wastefulProgram } from "./worker/limit-errors.ts";
-import type { OutcomeRecorder } from "./worker/outcome-recorder.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
@@ -104,7 +104,7 @@ export class ProgramRun {
   readonly #saved: Saved | undefined;
   readonly #recorder: OutcomeRecorder;
   readonly #shared: SharedResources;
-  readonly #worker: ProgramWorker;
+  readonly #worker: ParkableWorker;
   readonly #calls: ProgramCalls;
   /** Memory through which the worker and this thread notify each other immediately. See `RunMessage`. */
   readonly #state = new Int32Array(newState());
@@ -156,7 +156,7 @@ export class ProgramRun {
       send: (answer) => this.#worker.send(answer),
       isCopied: () => this.#isKept || this.#isParking,
     });
-    this.#worker = new ProgramWorker({
+    this.#worker = new ParkableWorker({
       workers: shared.workers,
       memoryBytes: limits.memoryBytes,
       caller: options.turn,

@@ -1,15 +1,9 @@
 /** Errors for limits. Some can be handled by the program, and others end it. */
-import { durationText } from "../../base/duration.ts";
-import { megabyte } from "../../base/units.ts";
-import type { FailureReason, Limits, OutcomeError } from "../contract.ts";
-import {
-  maxArgumentKeys,
-  maxArgumentParts,
-  maxDisplayedValues,
-  maxToolQuestions,
-  partsOfContainer,
-} from "../limits.ts";
-import type { ErrorShape, WorkerFailure } from "../messages.ts";
+import { durationText } from "../base/duration.ts";
+import { megabyte } from "../base/units.ts";
+import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
+import { maxArgumentKeys, maxArgumentParts, maxDisplayedValues, maxToolQuestions, partsOfContainer } from "./limits.ts";
+import type { ErrorShape, WorkerFailure } from "./messages.ts";
 
 function toolError(code: string, message: string, hint: string): ErrorShape {
   return { name: "ToolError", code, message, hint };

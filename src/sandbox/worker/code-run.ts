@@ -1,11 +1,13 @@
 /** One run of a program in the worker: starts the code, runs its jobs, and reports how it ended. */
 import { deserialize, serialize } from "bun:jsc";
+import { payloadOf } from "../binding-value.ts";
 import { codeFile, wrapped } from "../code/wrapper.ts";
 import type { CallGroup, FailureReason, LogEntry } from "../contract.ts";
 import { answerKind, callKind } from "../guest/kinds.ts";
 import { compute } from "../host/compute.ts";
 import { Files, type FileUse } from "../host/files.ts";
 import { loadSkill } from "../host/skills.ts";
+import { displayedTooMuch, valueTooLarge } from "../limit-errors.ts";
 import { maxDisplayedValues, maxJoinedChars } from "../limits.ts";
 import {
   type CallMessage,
@@ -19,7 +21,7 @@ import {
   stopReason,
 } from "../messages.ts";
 import { Pages, type ProgramImage, type StateParts } from "../program-image.ts";
-import { payloadOf } from "./binding-value.ts";
+import { type RecordedCalls, SeenCalls } from "../seen-calls.ts";
 import { CallGate } from "./call-gate.ts";
 import {
   type CodeResult,
@@ -29,11 +31,9 @@ import {
   stoppedFailure,
   thrownFailure,
 } from "./code-result.ts";
-import { displayedTooMuch, valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { ProgramTimers } from "./program-timers.ts";
 import type { HostCalls, ReusableContext } from "./reusable-context.ts";
-import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
 
 /** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
 const longTimerMs = 60_000;
@@ -111,7 +111,7 @@ const groups: ReadonlyMap<number, CallGroup> = new Map([
   [callKind.skills, "skills"],
 ]);
 
-export class Run implements HostCalls {
+export class CodeRun implements HostCalls {
   readonly #context: ReusableContext;
   readonly #run: RunMessage | ResumeMessage;
   readonly #code: string;

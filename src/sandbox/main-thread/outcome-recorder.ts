@@ -2,13 +2,13 @@
 import { charsOfBlocks } from "../../base/context-characters.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { displayedBlocks, shownValue } from "../../base/media.ts";
+import { allContextChars, contextChars, textOf } from "../binding-value.ts";
 import type { CallEvent } from "../call-events.ts";
 import type { BindingValue, CallRequest, FailureReason, Outcome, OutcomeError, Receipt, ToolUse } from "../contract.ts";
 import { jsonCharsInTurn } from "../limits.ts";
 import type { ErrorShape, LogPart, SuccessShape } from "../messages.ts";
-import { allContextChars, contextChars, textOf } from "./binding-value.ts";
-import { LogLines } from "./log-buffer.ts";
-import { calledId } from "./seen-calls.ts";
+import { calledId } from "../seen-calls.ts";
+import { LogLines } from "../worker/log-buffer.ts";
 
 /** Content blocks other than data. */
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;

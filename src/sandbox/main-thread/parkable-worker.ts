@@ -2,12 +2,12 @@
  * The worker of one program. A program that waits long for a person is parked: its memory leaves the worker, which can then run other
  * programs. When the next message for the program arrives, it continues in another worker where it stopped.
  */
-import { maxTimerMs } from "../base/time-limit.ts";
-import { maxJoinedChars } from "./limits.ts";
-import type { FromWorker, ResumeMessage, RunMessage, SettleMessage, ToWorker } from "./messages.ts";
-import { buffersOf, bytesOf, type ProgramImage } from "./program-image.ts";
+import { maxTimerMs } from "../../base/time-limit.ts";
+import { textOf } from "../binding-value.ts";
+import { maxJoinedChars } from "../limits.ts";
+import type { FromWorker, ResumeMessage, RunMessage, SettleMessage, ToWorker } from "../messages.ts";
+import { buffersOf, bytesOf, type ProgramImage } from "../program-image.ts";
 import type { Caller } from "./time-shares.ts";
-import { textOf } from "./worker/binding-value.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
 interface ProgramWorkerOptions {
@@ -27,7 +27,7 @@ interface ProgramWorkerOptions {
 /** A program outside any worker: in memory, or in a store that reads it. */
 export type Parked = { image: ProgramImage } | { load: () => Promise<ProgramImage> };
 
-export class ProgramWorker {
+export class ParkableWorker {
   readonly #options: ProgramWorkerOptions;
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;

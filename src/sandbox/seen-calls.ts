@@ -1,8 +1,8 @@
 /** The tool calls of one execution, kept in the worker for advice. */
 
-import type { BindingValue } from "../contract.ts";
-import type { CallMessage, ErrorShape, SettleMessage } from "../messages.ts";
 import { textOf } from "./binding-value.ts";
+import type { BindingValue } from "./contract.ts";
+import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
 
 /** Results of one tool that are kept for the advice: the first one and the last ones. */
 const maxSeenResults = 4;

@@ -4,9 +4,9 @@
  * timers, it gives up its place to compute to another program that needs it. While it waits for a person, it may give up its place in
  * memory too. Owners get places in turn, and some places are reserved for owners that have none.
  */
-import { Semaphore } from "../base/semaphore.ts";
-import type { Clock } from "../base/time-limit.ts";
-import { computing, stateOfPlace } from "./messages.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import type { Clock } from "../../base/time-limit.ts";
+import { computing, stateOfPlace } from "../messages.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
 
 /** The share of the places to compute that is reserved for owners that have none. The rest is enough for a single owner. */

@@ -1,10 +1,10 @@
 /** Reads the value of a binding outside the program. */
-import { charsOfBlocks, jsonAtStart, readJson } from "../../base/context-characters.ts";
-import { eventLoopTurn } from "../../base/event-loop.ts";
-import type { BindingCall, BindingValue } from "../contract.ts";
-import { blocksOf } from "../guest/blocks.ts";
-import { answerKind } from "../guest/kinds.ts";
-import { jsonCharsInTurn } from "../limits.ts";
+import { charsOfBlocks, jsonAtStart, readJson } from "../base/context-characters.ts";
+import { eventLoopTurn } from "../base/event-loop.ts";
+import type { BindingCall, BindingValue } from "./contract.ts";
+import { blocksOf } from "./guest/blocks.ts";
+import { answerKind } from "./guest/kinds.ts";
+import { jsonCharsInTurn } from "./limits.ts";
 
 /** Longer JSON of content blocks is not parsed for counting. */
 const maxCountedBlocksChars = 500_000;

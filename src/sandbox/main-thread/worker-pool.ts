@@ -1,11 +1,11 @@
 /** The worker threads of a sandbox. Each runs one program at a time, and some are kept for the next one. */
 import { availableParallelism, totalmem } from "node:os";
-import { FairQueue } from "../base/fair-queue.ts";
-import { startWorker } from "../base/off-thread.ts";
-import { atMost } from "../base/time-limit.ts";
-import { megabyte } from "../base/units.ts";
-import { forgetMade, keepMade, knownMade } from "./engine/wasm.ts";
-import type { FromWorker, ToWorker } from "./messages.ts";
+import { FairQueue } from "../../base/fair-queue.ts";
+import { startWorker } from "../../base/off-thread.ts";
+import { atMost } from "../../base/time-limit.ts";
+import { megabyte } from "../../base/units.ts";
+import { forgetMade, keepMade, knownMade } from "../engine/wasm.ts";
+import type { FromWorker, ToWorker } from "../messages.ts";
 import type { Caller } from "./time-shares.ts";
 
 /**
@@ -195,7 +195,7 @@ export class WorkerPool implements Disposable {
   /** Starts a worker. More may start when it has started, or ended. */
   #start(memoryBytes: number): ReadyWorker {
     this.#starting += 1;
-    const worker = startWorker("./sandbox/worker/worker.ts");
+    const worker = startWorker("../sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
       worker.removeEventListener("close", started);
