@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { surfaceTokensOf } from "../../src/serve/surface-tokens.ts";
+import { surfaceTokensOf } from "../../src/serve/surface/surface-tokens.ts";
 import { root } from "../../test/support/claudikins.ts";
 import { type Entry, everything, filesystem, fixture, memory, sequentialThinking } from "../../test/support/servers.ts";
 import { shownName, toolsOf } from "./host.ts";

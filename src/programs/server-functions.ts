@@ -7,8 +7,8 @@ import { ClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import type { Call } from "../policy/call.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
+import type { Request } from "../servers/connection/send-request.ts";
 import type { Pool } from "../servers/pool.ts";
-import type { Request } from "../servers/request.ts";
 
 /** Maximum number of open subscriptions of one execution. */
 const maxOpenSubscriptions = 100;

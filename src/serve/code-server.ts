@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Skill } from "@modelcontextprotocol/server/ext/skills";
 import { pathOf } from "./skills/served-skills.ts";
-import { capabilitiesFor, serverInfo, skillCapabilities } from "./surface.ts";
+import { capabilitiesFor, serverInfo, skillCapabilities } from "./surface/surface.ts";
 
 /** Any execution can change the skills of the workspace. */
 const cache = { ttlMs: 0, cacheScope: "private" as const };

@@ -14,7 +14,7 @@ import type { HostRequest } from "./host-request.ts";
 import { observedAnswer } from "./observed-answer.ts";
 import { SessionCount } from "./session-count.ts";
 import { servedSkills } from "./skills/served-skills.ts";
-import { type Surface, toolsFor } from "./surface.ts";
+import { type Surface, toolsFor } from "./surface/surface.ts";
 import type { ToolCallContext } from "./tools/call-context.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callExecuteTask } from "./tools/execute-task.ts";

@@ -1,5 +1,5 @@
 /**
- * One request of a host, in the form that code mode and direct mode take. `host.ts` makes it from a request of a session, and
+ * One request of a host, in the form that code mode and direct mode take. `legacy/legacy-host.ts` makes it from a request of a session, and
  * `modern/client.ts` from a request of revision 2026-07-28. Later code does not ask which era the host speaks.
  */
 import type { ClientCapabilities, Notification, Progress, ServerContext } from "@modelcontextprotocol/server";

@@ -11,10 +11,18 @@ import { megabyte } from "../base/units.ts";
 import { onAbort } from "../servers/abort.ts";
 import { withTasks } from "../servers/connection/tasks-extension.ts";
 import { HostLines } from "./host-lines.ts";
+import type { Begun } from "./legacy/stdio-session.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
-import type { Begun } from "./stdio-session.ts";
-import { anyHost, cacheHint, capabilitiesFor, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
+import {
+  anyHost,
+  cacheHint,
+  capabilitiesFor,
+  type Surface,
+  serverInfo,
+  surfaceOf,
+  toolsFor,
+} from "./surface/surface.ts";
 
 /** Delay after the last answer before the SDK is loaded, so that the first call does not wait for it. */
 const sdkAfterMs = 50;
@@ -34,7 +42,7 @@ export async function serveStdio(app: App, interrupted: AbortSignal): Promise<vo
   if (over.signal.aborted) return void process.stdin.destroy();
   const beginning = sessionMode(app) === "code" ? await beginCode(app, over.signal) : {};
   if (!over.signal.aborted) {
-    const { serveSession } = await import("./stdio-session.ts");
+    const { serveSession } = await import("./legacy/stdio-session.ts");
     await serveSession(app, beginning, over);
   }
   process.stdin.destroy();

@@ -11,6 +11,7 @@ import { inquiryOf, kindOf, type Method } from "../policy/outgoing.ts";
 import type { Connection, ServerCapability } from "./connection/connect.ts";
 import type { Lifecycle } from "./connection/lifecycle.ts";
 import { CodeSignIns, PageSignIns, PersonSignIns } from "./connection/person-sign-in.ts";
+import type { Request } from "./connection/send-request.ts";
 import type { ServerIdentity } from "./connection/server-client.ts";
 import { type ConnectionOptions, type Host, ServerConnections } from "./connection/server-connections.ts";
 import { type ListListener, type LogListener, ServerNews } from "./connection/server-news.ts";
@@ -18,14 +19,13 @@ import type { UpdateListener } from "./connection/subscriptions.ts";
 import { type Fault, faultOf, refusedCalls } from "./failures/fault.ts";
 import type { ToolsListing } from "./lists/definitions.ts";
 import { type ListingNotes, ServerLists } from "./lists/server-lists.ts";
-import type { Request } from "./request.ts";
+import { PoolPermit, type PoolPermitOptions } from "./pool-permit.ts";
 import type { ListedTool, ToolResult } from "./result.ts";
-import { ServerPermit, type ServerPermitOptions } from "./server-permit.ts";
 import type { ServerState } from "./state.ts";
 import { type CallParams, ToolCalls } from "./tool-calls.ts";
 import { redactTexts } from "./values/secrets.ts";
 
-export interface PoolOptions extends ConnectionOptions, ServerPermitOptions {
+export interface PoolOptions extends ConnectionOptions, PoolPermitOptions {
   /** Whether the agent is the user's own, and may be asked to sign the user in to a server. */
   asksToSignIn?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ export class Pool implements AsyncDisposable {
   readonly #signIns: PersonSignIns | undefined;
   readonly #connections: ServerConnections;
   readonly #news: ServerNews;
-  readonly #permit: ServerPermit;
+  readonly #permit: PoolPermit;
   readonly #lists: ServerLists;
   readonly #calls: ToolCalls;
   readonly #callListeners = new Set<(server: string) => void>();
@@ -54,10 +54,10 @@ export class Pool implements AsyncDisposable {
     const connections = new ServerConnections(servers, options, answering, this.#news);
     this.#connections = connections;
     const list = (server: string) => this.#lists.toolsForPermit(server);
-    const permit = new ServerPermit({ servers, connections, stored, host, list }, options);
+    const permit = new PoolPermit({ servers, connections, stored, host, list }, options);
     this.#permit = permit;
     const listed = new WeakSet<Connection>();
-    const refuse: ServerPermit["permit"]["refuseMessage"] = (server, request) =>
+    const refuse: PoolPermit["permit"]["refuseMessage"] = (server, request) =>
       permit.permit.refuseMessage(server, request);
     this.#lists = new ServerLists({ servers, connections, log, listed, refuse });
     const unlistedCall = (server: string) => {

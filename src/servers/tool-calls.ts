@@ -8,8 +8,8 @@ import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { Connection } from "./connection/connect.ts";
 import type { ConnectionOptions, ServerConnections } from "./connection/server-connections.ts";
+import type { PoolPermit } from "./pool-permit.ts";
 import { onlyText, type ToolResult } from "./result.ts";
-import type { ServerPermit } from "./server-permit.ts";
 import { redactTexts } from "./values/secrets.ts";
 
 /** Only texts up to this length count as messages that a call is refused. */
@@ -28,7 +28,7 @@ export interface CallParams {
 interface ToolCallsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   connections: ServerConnections;
-  permit: ServerPermit;
+  permit: PoolPermit;
   stored: ConnectionOptions["stored"];
   /** Connections over which tools were listed, or whose calls were told. */
   listed: WeakSet<Connection>;

@@ -7,7 +7,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { accountNote, twinsOf } from "../../src/config/accounts.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { instructionsFor } from "../../src/serve/instructions.ts";
+import { instructionsFor } from "../../src/serve/surface/instructions.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { shellLine } from "../support/process.ts";

@@ -2,9 +2,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { instructionsFor } from "../../src/serve/instructions.ts";
 import { sessionMode } from "../../src/serve/proxy/mode.ts";
-import { surfaceOf } from "../../src/serve/surface.ts";
+import { instructionsFor } from "../../src/serve/surface/instructions.ts";
+import { surfaceOf } from "../../src/serve/surface/surface.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
 import { search } from "../../src/tools/search/search.ts";
 import { overview } from "../../src/tools/search/search-answer.ts";

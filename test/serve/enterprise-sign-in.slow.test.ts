@@ -8,7 +8,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { PersonConnect } from "../../src/page/people/connect.ts";
 import { type PersonClaims, personId } from "../../src/policy/people/claims.ts";
 import type { LivePeople } from "../../src/policy/people/live-people.ts";
-import { changePeople } from "../../src/serve/people.ts";
+import { changePeople } from "../../src/serve/people/access.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { openStore } from "../../src/store/open.ts";
 import { freePort } from "../support/free-port.ts";

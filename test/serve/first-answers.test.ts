@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { answerFirst, protocolVersions } from "../../src/serve/stdio.ts";
-import { anyHost, cacheHint, toolsFor } from "../../src/serve/surface.ts";
+import { anyHost, cacheHint, toolsFor } from "../../src/serve/surface/surface.ts";
 import { withTasks } from "../../src/servers/connection/tasks-extension.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { envelope } from "../support/modern-host.ts";

@@ -8,7 +8,7 @@ import { documentsOf } from "../../src/config/documents.ts";
 import type { NetworkServer } from "../../src/config/load.ts";
 import { personCredentialsFile } from "../../src/config/locations.ts";
 import { type OidcEntry, oidcOf } from "../../src/config/oidc.ts";
-import { keepPeople } from "../../src/serve/keep-people.ts";
+import { keepPeople } from "../../src/serve/people/keep-people.ts";
 import { CredentialStore } from "../../src/servers/auth/credentials.ts";
 import { serversOfPeople } from "../../src/servers/auth/person-files.ts";
 import { sealingKeysOf } from "../../src/servers/auth/seal.ts";

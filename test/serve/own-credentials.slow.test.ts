@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { personId } from "../../src/policy/people/claims.ts";
-import { changePeople } from "../../src/serve/people.ts";
+import { changePeople } from "../../src/serve/people/access.ts";
 import { openStore } from "../../src/store/open.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";

@@ -6,7 +6,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type JWK, SignJWT } from "jose";
 import { Approvals } from "../../src/policy/approvals/approvals.ts";
 import { personId } from "../../src/policy/people/claims.ts";
-import { changePeople } from "../../src/serve/people.ts";
+import { changePeople } from "../../src/serve/people/access.ts";
 import { issueToken } from "../../src/serve/tokens/manage.ts";
 import { openStore } from "../../src/store/open.ts";
 import { auditLines } from "../support/audit.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import type { App } from "../../src/app/app.ts";
 import { execute } from "../../src/programs/execute.ts";
-import { instructionsFor } from "../../src/serve/instructions.ts";
+import { instructionsFor } from "../../src/serve/surface/instructions.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
 import { generate } from "../../src/tools/generate.ts";
 import { writeIndex } from "../../src/tools/registry/store.ts";

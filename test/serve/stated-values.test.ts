@@ -1,7 +1,7 @@
 /** What stands only in a description reaches the agent: values of an argument, and what must be done before a call. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { App } from "../../src/app/app.ts";
-import { surfaceOf } from "../../src/serve/surface.ts";
+import { surfaceOf } from "../../src/serve/surface/surface.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
 import { generate } from "../../src/tools/generate.ts";
 import { type Project, project } from "../tools/generation/project.ts";

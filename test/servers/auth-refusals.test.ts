@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { execute } from "../../src/programs/execute.ts";
-import { instructionsFor } from "../../src/serve/instructions.ts";
+import { instructionsFor } from "../../src/serve/surface/instructions.ts";
 import { callExecuteCode } from "../../src/serve/tools/execute-code.ts";
 import { callSearchTools } from "../../src/serve/tools/search-tools.ts";
 import { LogFiles } from "../../src/servers/logs/log-file.ts";

@@ -88,7 +88,7 @@ const senders: Record<string, string> = {
   "servers/connection/change-stream.ts": "subscriptions of the newer era, which were permitted as resources/subscribe",
   "servers/connection/connect.ts": "ping, the handshake and changed roots",
   "servers/pool.ts": "inquiries with a permission; lists and service requests that are not denied",
-  "servers/request.ts": "what the others send: every request becomes a message here",
+  "servers/connection/send-request.ts": "what the others send: every request becomes a message here",
   "servers/connection/server-client.ts": "what request.ts sends, and the requests for tasks of a permitted call",
   "servers/connection/server-connections.ts": "what the pool sends",
   "servers/lists/server-lists.ts": "lists that are not denied",

@@ -49,7 +49,7 @@ const uses: Record<string, Record<string, string>> = {
     "mayApprove 1": "the home of all decisions",
     "mayUse 1": "the home of all decisions",
   },
-  "serve/host.ts": {
+  "serve/legacy/legacy-host.ts": {
     "mayApprove 3": "the sender of the answer, at the moment of the answer",
     "noteSender 2": "the token that an answer came with",
   },
@@ -74,7 +74,7 @@ const uses: Record<string, Record<string, string>> = {
   "serve/modern/tasks.ts": { "senderOf 1": "the token of the request that brings the answer" },
   "serve/tokens/live-tokens.ts": { "hasExpired 5": "the clock, each time it is asked" },
   "servers/connection/responder.ts": { "mayApprove 1": "asked when an answer has come" },
-  "servers/server-permit.ts": { "mayApprove 1": "asked before each question: without the right, nobody is asked" },
+  "servers/pool-permit.ts": { "mayApprove 1": "asked before each question: without the right, nobody is asked" },
 };
 
 const names = [

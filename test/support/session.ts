@@ -6,9 +6,9 @@ import { silentLog } from "../../src/base/log.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Counts } from "../../src/programs/ledger/counts.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createSession } from "../../src/serve/legacy/session.ts";
 import { sessionMode } from "../../src/serve/proxy/mode.ts";
-import { createSession } from "../../src/serve/session.ts";
-import { surfaceOf } from "../../src/serve/surface.ts";
+import { surfaceOf } from "../../src/serve/surface/surface.ts";
 import { storedCounts } from "./stored.ts";
 
 /** The counts in the ledger of a home, for all days together. */

@@ -123,8 +123,8 @@ const deletePeople = command({
     const whole = await loadConfig({ flag: args.config, cwd: io.cwd, env: io.env });
     const programs = savedProgramsOfAll(whole, io.env);
     const [{ changePeople }, { deletePerson }] = await Promise.all([
-      import("../../serve/people.ts"),
-      import("../../serve/delete-person.ts"),
+      import("../../serve/people/access.ts"),
+      import("../../serve/people/delete-person.ts"),
     ]);
     const before = await peopleJson(chosen, io);
     const revoked = new Map((await changePeople(active, "revoked", io.env)).map((each) => [each.id, each]));
@@ -146,7 +146,7 @@ async function change(
   io: Io,
 ): Promise<CommandAnswer> {
   const chosen = await chosenPeople(args, io);
-  const { changePeople } = await import("../../serve/people.ts");
+  const { changePeople } = await import("../../serve/people/access.ts");
   const changed = await changePeople(chosen, what, io.env);
   const unchanged = chosen.filter((each) => !changed.some(({ id }) => id === each.id));
   const verb = what === "revoked" ? "Revoked" : "Restored";

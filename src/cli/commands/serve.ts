@@ -20,7 +20,7 @@ import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { FrontDoorOptions, LeavingTimes, Visitor } from "../../serve/http/front-door.ts";
 import type { Replicas } from "../../serve/http/replicas/replicas.ts";
-import { learnLater } from "../../serve/learn-later.ts";
+import { learnLater } from "../../serve/surface/learn-later.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -117,7 +117,7 @@ export default command({
       await using living = await livePeople(app, choice, io);
       people = living;
       const shared = () => sharedFolders(args.config, io);
-      using _keeping = living && (await import("../../serve/keep-people.ts")).keepPeople(app, shared, io.env);
+      using _keeping = living && (await import("../../serve/people/keep-people.ts")).keepPeople(app, shared, io.env);
       const serversOf = async (door: string | undefined, { id, name }: Person): Promise<PersonServers> => {
         const person = { id, name };
         const config = await openConfig({ ...args, door, person }, io, false);
@@ -226,7 +226,7 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
   requireUsable(oidc);
   const [{ LivePeople }, { endPeople }] = await Promise.all([
     import("../../policy/people/live-people.ts"),
-    import("../../serve/people.ts"),
+    import("../../serve/people/access.ts"),
   ]);
   return new LivePeople({
     oidc: () => app.config.oidc,
@@ -262,7 +262,7 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
-    import("../../serve/people.ts"),
+    import("../../serve/people/access.ts"),
   ]);
   return new PeoplePage({
     app,
@@ -278,7 +278,7 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
     deletePerson: async (person, { id, name }) => {
-      const { deletePerson } = await import("../../serve/delete-person.ts");
+      const { deletePerson } = await import("../../serve/people/delete-person.ts");
       const programs = savedProgramsOfAll(app.config, io.env);
       return deletePerson(person, { shared: await shared(), programs, env: io.env, by: { id, name } });
     },

@@ -17,7 +17,7 @@ import {
 } from "../../base/json-shape.ts";
 import type { ConfigFile, PortableEntry } from "../../config/config-file.ts";
 import type { Config, ServerConfig } from "../../config/load.ts";
-import { surfaceTokensOf } from "../../serve/surface-tokens.ts";
+import { surfaceTokensOf } from "../../serve/surface/surface-tokens.ts";
 import type { Applied } from "../../setup/agents/apply.ts";
 import type { FoundFile, FoundFiles } from "../../setup/agents/find-servers.ts";
 import type { EntryOrigin, Inventory } from "../../setup/agents/merge.ts";

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/json-object.ts";
 import { effectOf } from "../../policy/decision.ts";
 import type { Caller } from "../../policy/flow/session-reads.ts";
-import type { Request } from "../../servers/request.ts";
+import type { Request } from "../../servers/connection/send-request.ts";
 import type { ToolResult } from "../../servers/result.ts";
 import { madeUpResult } from "../../tools/made-up.ts";
 import type { RegistryTool } from "../../tools/model.ts";

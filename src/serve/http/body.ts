@@ -15,7 +15,7 @@ import { eventLoopTurn } from "../../base/event-loop.ts";
 import { parsedExact } from "../../base/exact-json.ts";
 import { tooHeavy } from "../../base/json-weight.ts";
 import { appsExtension } from "../proxy/apps.ts";
-import { skillsExtension } from "../surface.ts";
+import { skillsExtension } from "../surface/surface.ts";
 import { HttpRefusal, invalidMessage } from "./refusal.ts";
 
 /** Messages in one batch. */

@@ -26,7 +26,6 @@ import type { RequestingAgent } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { CodeSession } from "../code-session.ts";
 import { leftToOthers } from "../host-request.ts";
-import { directInstructions } from "../instructions.ts";
 import type { Connections, ModernClient } from "../modern/client.ts";
 import { modernCodeServer } from "../modern/code-mode.ts";
 import { modernDirectServer } from "../modern/direct-mode.ts";
@@ -41,7 +40,8 @@ import { DirectAnswers } from "../proxy/direct-answers.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import type { ChangeListener } from "../proxy/notices.ts";
 import { SessionCount } from "../session-count.ts";
-import { type Surface, surfaceOf } from "../surface.ts";
+import { directInstructions } from "../surface/instructions.ts";
+import { type Surface, surfaceOf } from "../surface/surface.ts";
 import {
   appFor,
   type Caller,

@@ -16,13 +16,13 @@ import { sha256 } from "../../base/sha256.ts";
 import { atMost } from "../../base/time-limit.ts";
 import type { RequestingAgent, Starter } from "../../programs/execution/asker.ts";
 import { onAbort } from "../../servers/abort.ts";
-import { hostOf } from "../host.ts";
 import { leftToOthers } from "../host-request.ts";
+import { hostOf } from "../legacy/legacy-host.ts";
+import { createSession } from "../legacy/session.ts";
 import { maxSessionTendMs, retryAfterSeconds } from "../limits.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { listenerWith } from "../proxy/notices.ts";
-import { createSession } from "../session.ts";
-import { surfaceOf } from "../surface.ts";
+import { surfaceOf } from "../surface/surface.ts";
 import {
   appFor,
   type Caller,

@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { parsedJson } from "../../base/json-object.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import type { Sender } from "../host.ts";
+import type { Sender } from "../legacy/legacy-host.ts";
 import type { Messages } from "./body.ts";
 import {
   EventLog,

@@ -8,7 +8,7 @@ import { withTasks } from "../../servers/connection/tasks-extension.ts";
 import { CodeServer } from "../code-server.ts";
 import type { CodeSession } from "../code-session.ts";
 import type { ReceivedRequest } from "../host-request.ts";
-import { anyHost, cacheHint } from "../surface.ts";
+import { anyHost, cacheHint } from "../surface/surface.ts";
 import { executeCode } from "../tools/execute-code.ts";
 import { type ModernClient, openRequest, taskRules } from "./client.ts";
 import { capabilitiesOf } from "./envelope.ts";

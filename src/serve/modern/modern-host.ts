@@ -4,7 +4,7 @@ import { atMost } from "../../base/time-limit.ts";
 import { onAbort, unlessAborted } from "../../servers/abort.ts";
 import { plainForm } from "../../servers/connection/elicitation-form.ts";
 import { type QuestionContext, type Responder, showsForms } from "../../servers/connection/responder.ts";
-import { mayApprove, OpenRequests, type Sender } from "../host.ts";
+import { mayApprove, OpenRequests, type Sender } from "../legacy/legacy-host.ts";
 import { type OpenRequest, requestEnded } from "./open-request.ts";
 
 /** Time in which a host asks again for the outcome of a program that has a question for it. */

@@ -8,8 +8,8 @@ import { TimeLimit } from "../../base/time-limit.ts";
 import type { FollowedExecution } from "../../programs/execution/running-execution.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { ownKeys } from "../../servers/connection/responder.ts";
-import { noteSender, type Sender } from "../host.ts";
 import type { ReceivedRequest } from "../host-request.ts";
+import { noteSender, type Sender } from "../legacy/legacy-host.ts";
 import { capabilitiesOf } from "./envelope.ts";
 
 /** Stands for the answer to a question if the request has ended before the host answered. */

@@ -8,10 +8,10 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
 import { WatchedTransport } from "../../servers/connection/watched-transport.ts";
-import { openRequestsOf, sessionRequests } from "../host.ts";
-import { directInstructions } from "../instructions.ts";
+import { openRequestsOf, sessionRequests } from "../legacy/legacy-host.ts";
 import { SessionCount } from "../session-count.ts";
-import { serverInfo, skillsExtension } from "../surface.ts";
+import { directInstructions } from "../surface/instructions.ts";
+import { serverInfo, skillsExtension } from "../surface/surface.ts";
 import { HostError, resourceNotFound } from "./answers.ts";
 import { passedExtensions } from "./apps.ts";
 import { DirectAnswers } from "./direct-answers.ts";

@@ -9,7 +9,7 @@ import { countFound, prepareSearch, type SearchResult, search } from "../../tool
 import { type Detail, details } from "../../tools/search/search-answer.ts";
 import { wordsOf } from "../../tools/search/tokenize.ts";
 import { textResult } from "../content/bounded-content.ts";
-import { demoReminder } from "../first-steps.ts";
+import { demoReminder } from "../surface/first-steps.ts";
 import type { ToolCallContext } from "./call-context.ts";
 import { fullText, linesText, signatureLines, toolsIn, withOthersApart } from "./search-text.ts";
 import { concernedBy, unusableServers } from "./unusable-servers.ts";

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { McpSubscription, SubscriptionFilter } from "@modelcontextprotocol/client";
 import { messageOf } from "../../base/errors.ts";
-import type { Send } from "../request.ts";
 import type { ListName, Notice } from "./notices.ts";
+import type { Send } from "./send-request.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** Delays before listening again after a stream has ended. The last one repeats. */

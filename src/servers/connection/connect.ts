@@ -20,18 +20,18 @@ import {
   unreachable,
 } from "../failures/start-failure.ts";
 import { withParameterHeaders } from "../network/parameter-headers.ts";
-import { type Send, sendRequest } from "../request.ts";
 import { redactError } from "../values/secrets.ts";
 import { ChangeStream, withOlderRequests } from "./change-stream.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { type ListName, listenTo, type Notice } from "./notices.ts";
 import { openDirectChannel } from "./open-channel.ts";
 import { PendingRequests } from "./pending-requests.ts";
+import { QuestionsOfServer } from "./questions-of-server.ts";
 import { Readiness } from "./readiness.ts";
 import type { Responder } from "./responder.ts";
+import { type Send, sendRequest } from "./send-request.ts";
 import { type Era, type OpeningRequest, ServerClient, type ServerIdentity } from "./server-client.ts";
 import { ServerProgress } from "./server-progress.ts";
-import { ServerRequests } from "./server-requests.ts";
 import type { MessageTrace } from "./trace.ts";
 import { WatchedProcess, WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
@@ -103,7 +103,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
 }
 
 async function connectOnce(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
-  const requests = new ServerRequests(
+  const requests = new QuestionsOfServer(
     server.name,
     options.responder,
     options.log,
@@ -125,7 +125,7 @@ async function connectOnce(server: ServerConfig, options: ConnectOptions, signal
 async function channelTo(
   server: ServerConfig,
   options: ConnectOptions,
-  { capabilities }: ServerRequests,
+  { capabilities }: QuestionsOfServer,
   signal: AbortSignal,
 ): Promise<Channel> {
   try {
@@ -139,7 +139,7 @@ async function channelTo(
 interface ConnectContext {
   server: ServerConfig;
   options: ConnectOptions;
-  requests: ServerRequests;
+  requests: QuestionsOfServer;
   channel: Channel;
   /** Aborted when claudikins ends. */
   signal: AbortSignal;
@@ -308,7 +308,7 @@ class Opening {
 /** Undefined if the responder has no capabilities: then the server is ready at once. */
 function readinessOf(
   client: () => ServerClient | undefined,
-  requests: ServerRequests,
+  requests: QuestionsOfServer,
   { name }: ServerConfig,
   log: Log,
 ): Readiness | undefined {

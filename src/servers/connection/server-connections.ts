@@ -22,7 +22,6 @@ import { forgetFailure, lastFailure, lastRefusals, noteFailure, noteRefusals } f
 import { missingFile } from "../failures/missing-module.ts";
 import type { HeadersHelper } from "../network/headers-helper.ts";
 import { missingCommand } from "../process/process-group.ts";
-import type { Request } from "../request.ts";
 import type { BrokenState } from "../state.ts";
 import type { EntryOptions } from "../values/entry-values.ts";
 import { withOwnKeys } from "../values/own-keys.ts";
@@ -33,6 +32,7 @@ import type { Connection } from "./connect.ts";
 import { type BackoffTimes, type ConnectionOpener, Lifecycle } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Responder } from "./responder.ts";
+import type { Request } from "./send-request.ts";
 import type { Era } from "./server-client.ts";
 import type { MessageTrace } from "./trace.ts";
 

@@ -7,7 +7,7 @@ import type { Environment } from "../../config/environment.ts";
 import { type ServerConfig, unfilledText } from "../../config/load.ts";
 import type { EntryMistake } from "../../config/parse.ts";
 import type { Channel } from "../connection/channel.ts";
-import { noSuchMethod } from "../connection/server-requests.ts";
+import { noSuchMethod } from "../connection/questions-of-server.ts";
 import { mistakenState } from "../state.ts";
 import { missingModule } from "./missing-module.ts";
 import { NetworkFailure } from "./network-failure.ts";

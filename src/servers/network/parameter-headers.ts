@@ -7,10 +7,10 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { oneLine } from "../../base/visible-text.ts";
+import type { Send } from "../connection/send-request.ts";
 import type { ServerClient } from "../connection/server-client.ts";
 import { isWithin } from "../lists/list-bounds.ts";
 import { allPages } from "../lists/list-pages.ts";
-import type { Send } from "../request.ts";
 
 const mark = "x-mcp-header";
 

@@ -1,9 +1,9 @@
 /** What a server chooses in its requests (ids, names, metadata) means nothing but its own requests. */
 import { describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/base/log.ts";
+import { QuestionsOfServer } from "../../../src/servers/connection/questions-of-server.ts";
 import { pageIdOf, type QuestionContext, type Responder } from "../../../src/servers/connection/responder.ts";
 import type { ServerClient } from "../../../src/servers/connection/server-client.ts";
-import { ServerRequests } from "../../../src/servers/connection/server-requests.ts";
 
 interface Waiting extends QuestionContext {
   params: Record<string, unknown>;
@@ -30,7 +30,7 @@ function attached(server = "s") {
   const client = {
     setNotificationHandler: (method: string, handler: (notification: object) => void) => handlers.set(method, handler),
   } as unknown as ServerClient;
-  new ServerRequests(server, responder, silentLog, undefined).attach(client);
+  new QuestionsOfServer(server, responder, silentLog, undefined).attach(client);
   const never = new AbortController().signal;
   const elicit = (id: unknown, params: object = form) =>
     client.fallbackRequestHandler!(

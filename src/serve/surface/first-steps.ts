@@ -1,5 +1,5 @@
 /** Leads a user who has connected claudikins, but has not given it any servers, to their own servers. */
-import type { App } from "../app/app.ts";
+import type { App } from "../../app/app.ts";
 
 /** For the instructions. Undefined if claudikins is set up. */
 export function firstSteps(app: App): string | undefined {

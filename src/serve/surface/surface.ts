@@ -1,12 +1,12 @@
 /** Everything that an agent loads of claudikins: two tools and the instructions, within a token budget; a third tool on request. */
 import type { Tool } from "@modelcontextprotocol/server";
-import type { App } from "../app/app.ts";
-import { isObject } from "../base/json-object.ts";
-import { version } from "../base/version.ts";
+import type { App } from "../../app/app.ts";
+import { isObject } from "../../base/json-object.ts";
+import { version } from "../../base/version.ts";
+import { executeCode } from "../tools/execute-code.ts";
+import { executeTask, offersTasks } from "../tools/execute-task.ts";
+import { searchTools } from "../tools/search-tools.ts";
 import { instructionsFor } from "./instructions.ts";
-import { executeCode } from "./tools/execute-code.ts";
-import { executeTask, offersTasks } from "./tools/execute-task.ts";
-import { searchTools } from "./tools/search-tools.ts";
 
 export const serverInfo = { name: "claudikins", title: "claudikins", version };
 

@@ -1,13 +1,13 @@
 /** One MCP session of the revisions up to 2025-11-25: our two or three tools, or all tools of the servers in direct mode. */
 import type { Server } from "@modelcontextprotocol/server";
-import type { App } from "../app/app.ts";
-import { agentOfUser, type RequestingAgent } from "../programs/execution/asker.ts";
-import { CodeServer } from "./code-server.ts";
-import { CodeSession } from "./code-session.ts";
-import { sessionRequests } from "./host.ts";
-import { createDirectSession } from "./proxy/direct-session.ts";
-import type { SessionCount } from "./session-count.ts";
-import type { Surface } from "./surface.ts";
+import type { App } from "../../app/app.ts";
+import { agentOfUser, type RequestingAgent } from "../../programs/execution/asker.ts";
+import { CodeServer } from "../code-server.ts";
+import { CodeSession } from "../code-session.ts";
+import { createDirectSession } from "../proxy/direct-session.ts";
+import type { SessionCount } from "../session-count.ts";
+import type { Surface } from "../surface/surface.ts";
+import { sessionRequests } from "./legacy-host.ts";
 
 /**
  * Makes the SDK's server of one session, not connected yet: in code mode with a surface, else in direct mode. Calls use `app`.

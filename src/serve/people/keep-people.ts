@@ -2,15 +2,15 @@
 
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
-import { dayMs, hourMs } from "../base/units.ts";
-import type { Environment } from "../config/environment.ts";
-import type { Config } from "../config/load.ts";
-import { foldersOfPerson } from "../config/person-folders.ts";
-import { savedProgramsOfAll } from "../config/saved-programs-place.ts";
-import type { FileRows } from "../store/files.ts";
-import type { Store } from "../store/store.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { dayMs, hourMs } from "../../base/units.ts";
+import type { Environment } from "../../config/environment.ts";
+import type { Config } from "../../config/load.ts";
+import { foldersOfPerson } from "../../config/person-folders.ts";
+import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
+import type { FileRows } from "../../store/files.ts";
+import type { Store } from "../../store/store.ts";
 import { deletePerson } from "./delete-person.ts";
 
 /** Time between looks for people who were not here for long. */

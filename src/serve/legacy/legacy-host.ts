@@ -8,11 +8,11 @@ import {
   ListRootsResultSchema,
 } from "@modelcontextprotocol/core";
 import type { RequestId, RequestOptions, Server, ServerContext } from "@modelcontextprotocol/server";
-import type { App } from "../app/app.ts";
-import { maxTimerMs } from "../base/time-limit.ts";
-import { type FormAnswer, formAnswerSchema } from "../servers/connection/elicitation-form.ts";
-import type { QuestionContext, Responder } from "../servers/connection/responder.ts";
-import { type HostRequest, hostIdentity, type ReceivedRequest, receivedParts } from "./host-request.ts";
+import type { App } from "../../app/app.ts";
+import { maxTimerMs } from "../../base/time-limit.ts";
+import { type FormAnswer, formAnswerSchema } from "../../servers/connection/elicitation-form.ts";
+import type { QuestionContext, Responder } from "../../servers/connection/responder.ts";
+import { type HostRequest, hostIdentity, type ReceivedRequest, receivedParts } from "../host-request.ts";
 
 /** The caller limits the time. */
 const timeout = maxTimerMs;

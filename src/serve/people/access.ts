@@ -1,13 +1,13 @@
 /** Takes access away from people, and gives it back. The audit log has each change before it is made. */
-import type { Environment } from "../config/environment.ts";
-import type { Person } from "../config/oidc.ts";
-import { cancelStartedBy } from "../programs/execution/cancel-started-by.ts";
-import { removeCredentials } from "../servers/auth/person-files.ts";
-import { thisProcess } from "../store/audit/decider.ts";
-import { record } from "../store/audit/record.ts";
-import { openStore } from "../store/open.ts";
-import type { StoredPerson } from "../store/people.ts";
-import { clientsOf, personOwner } from "./owner.ts";
+import type { Environment } from "../../config/environment.ts";
+import type { Person } from "../../config/oidc.ts";
+import { cancelStartedBy } from "../../programs/execution/cancel-started-by.ts";
+import { removeCredentials } from "../../servers/auth/person-files.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
+import { record } from "../../store/audit/record.ts";
+import { openStore } from "../../store/open.ts";
+import type { StoredPerson } from "../../store/people.ts";
+import { clientsOf, personOwner } from "../owner.ts";
 
 /**
  * Revokes people, with the programs that they have left and their credentials for servers, or restores them. `by` is the administrator on

@@ -20,7 +20,7 @@ import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./c
 import { hasServerText } from "./failures/server-failure.ts";
 import { type DefinitionCheck, type ListedTools, LiveDefinitions, VerifiedDefinitions } from "./lists/definitions.ts";
 
-export interface ServerPermitOptions {
+export interface PoolPermitOptions {
   /** The user at the terminal, who answers what the policy and servers ask. */
   person?: (Asker & Responder) | undefined;
   /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
@@ -51,7 +51,7 @@ interface Surroundings {
   list: (server: string) => Promise<ListedTools>;
 }
 
-export class ServerPermit {
+export class PoolPermit {
   readonly permit: Permit;
   readonly labels: ToolLabels<ServerConfig>;
   readonly definitions: LiveDefinitions;
@@ -59,7 +59,7 @@ export class ServerPermit {
   /** The agent of the connection. */
   readonly ownCaller: Caller;
   readonly #given: Surroundings;
-  readonly #person: ServerPermitOptions["person"];
+  readonly #person: PoolPermitOptions["person"];
   /** Questions that a person is asked now. */
   #asking = 0;
   /** The tools of lists, by their names. */
@@ -67,7 +67,7 @@ export class ServerPermit {
   /** The names of arguments, by the properties of their schemas. Asked for with each call if there are rules. */
   readonly #namesIn = new WeakMap<object, string[]>();
 
-  constructor(given: Surroundings, options: ServerPermitOptions) {
+  constructor(given: Surroundings, options: PoolPermitOptions) {
     const { servers, connections, list, stored } = given;
     const {
       person,

@@ -1,16 +1,16 @@
 /** The tools of everyday work, which agents call without a search: by the ledger, else by the server catalog. */
 
-import type { App } from "../app/app.ts";
-import { estimateTokens } from "../base/token-estimate.ts";
-import { oneLine } from "../base/visible-text.ts";
-import { isInView } from "../config/doors.ts";
-import { denialOf } from "../policy/decision.ts";
-import { isOfAgent } from "../programs/saved/model.ts";
-import { briefSignature, fieldsOf, outlineOf } from "../tools/brief-signature.ts";
-import { type AboutServer, entryKeyOf } from "../tools/catalog/config-entry.ts";
-import type { RegistryServer, RegistryTool } from "../tools/model.ts";
-import { toIdentifier } from "../tools/names.ts";
-import { callPath } from "../tools/signature.ts";
+import type { App } from "../../app/app.ts";
+import { estimateTokens } from "../../base/token-estimate.ts";
+import { oneLine } from "../../base/visible-text.ts";
+import { isInView } from "../../config/doors.ts";
+import { denialOf } from "../../policy/decision.ts";
+import { isOfAgent } from "../../programs/saved/model.ts";
+import { briefSignature, fieldsOf, outlineOf } from "../../tools/brief-signature.ts";
+import { type AboutServer, entryKeyOf } from "../../tools/catalog/config-entry.ts";
+import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
+import { toIdentifier } from "../../tools/names.ts";
+import { callPath } from "../../tools/signature.ts";
 
 /** Characters of a call in the instructions. Longer calls are left to the search. */
 const maxEverydayCallChars = 400;

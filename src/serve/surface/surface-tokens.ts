@@ -1,5 +1,5 @@
 /** How many tokens an agent may load before any work: our two tools, and the list of the servers. */
-import type { Config } from "../config/load.ts";
+import type { Config } from "../../config/load.ts";
 
 /** Tokens (o200k) of the definitions of `search_tools` and `execute_code` as JSON. A test counts them. */
 export const definitionTokens = 307;

@@ -1,6 +1,6 @@
 /** Lists servers that were never asked, so that the instructions of the next session show their calls. */
-import type { App } from "../app/app.ts";
-import { usesOwn } from "../config/credentials.ts";
+import type { App } from "../../app/app.ts";
+import { usesOwn } from "../../config/credentials.ts";
 
 /** Delay before servers that were never asked are listed. The agent's own first requests go first. */
 const learnAfterMs = 3_000;

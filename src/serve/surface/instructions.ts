@@ -1,14 +1,14 @@
 /** The instructions that an agent gives to its model: the servers and how to use them. */
 
-import type { App } from "../app/app.ts";
-import { estimateTokens } from "../base/token-estimate.ts";
-import { oneLine } from "../base/visible-text.ts";
-import { sameServerKey } from "../config/accounts.ts";
-import type { Fault } from "../servers/failures/fault.ts";
-import { stateText } from "../servers/state.ts";
-import { aboutServer } from "../tools/catalog/config-entry.ts";
-import { type RegistryServer, toolId } from "../tools/model.ts";
-import { firstSentence, signature } from "../tools/signature.ts";
+import type { App } from "../../app/app.ts";
+import { estimateTokens } from "../../base/token-estimate.ts";
+import { oneLine } from "../../base/visible-text.ts";
+import { sameServerKey } from "../../config/accounts.ts";
+import type { Fault } from "../../servers/failures/fault.ts";
+import { stateText } from "../../servers/state.ts";
+import { aboutServer } from "../../tools/catalog/config-entry.ts";
+import { type RegistryServer, toolId } from "../../tools/model.ts";
+import { firstSentence, signature } from "../../tools/signature.ts";
 import { type CallTexts, fittingCalls, type Recognised, usedTools, usualTools, withResults } from "./everyday-tools.ts";
 import { firstSteps } from "./first-steps.ts";
 import { definitionTokens, surfaceTokensOf } from "./surface-tokens.ts";

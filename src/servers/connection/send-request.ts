@@ -1,22 +1,22 @@
 /** Sends one request to a connected server, and turns failures into errors. */
 
 import { ProtocolErrorCode as McpCode, ProtocolError, SdkError, SdkErrorCode } from "@modelcontextprotocol/client";
-import { durationText } from "../base/duration.ts";
-import { ClaudikinsError } from "../base/errors.ts";
-import { maxTimerMs, TimeLimit } from "../base/time-limit.ts";
-import type { ServerConfig } from "../config/load.ts";
-import type { Call } from "../policy/call.ts";
-import { Cancellation, onAbort } from "./abort.ts";
-import type { Channel } from "./connection/channel.ts";
-import type { ServerClient } from "./connection/server-client.ts";
-import type { ServerProgress } from "./connection/server-progress.ts";
-import type { ServerRequests } from "./connection/server-requests.ts";
-import { brokeOff, NetworkFailure } from "./failures/network-failure.ts";
-import { ConnectionLost } from "./failures/server-failure.ts";
-import { lastWords, otherVersion, unreachable, wordsOf } from "./failures/start-failure.ts";
-import { pageAddress } from "./network/page-address.ts";
-import { NotWritten } from "./process/outgoing-lines.ts";
-import { jsonValue, objectsOf } from "./result.ts";
+import { durationText } from "../../base/duration.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
+import { maxTimerMs, TimeLimit } from "../../base/time-limit.ts";
+import type { ServerConfig } from "../../config/load.ts";
+import type { Call } from "../../policy/call.ts";
+import { Cancellation, onAbort } from "../abort.ts";
+import { brokeOff, NetworkFailure } from "../failures/network-failure.ts";
+import { ConnectionLost } from "../failures/server-failure.ts";
+import { lastWords, otherVersion, unreachable, wordsOf } from "../failures/start-failure.ts";
+import { pageAddress } from "../network/page-address.ts";
+import { NotWritten } from "../process/outgoing-lines.ts";
+import { jsonValue, objectsOf } from "../result.ts";
+import type { Channel } from "./channel.ts";
+import type { QuestionsOfServer } from "./questions-of-server.ts";
+import type { ServerClient } from "./server-client.ts";
+import type { ServerProgress } from "./server-progress.ts";
 
 /** Characters of the address of a page in a hint. Longer addresses are left out. */
 const maxHintUrlChars = 2_000;
@@ -34,7 +34,7 @@ interface ConnectedServer {
   server: ServerConfig;
   client: ServerClient;
   channel: Channel;
-  requests: ServerRequests;
+  requests: QuestionsOfServer;
   progress: ServerProgress;
   closing: AbortSignal;
 }

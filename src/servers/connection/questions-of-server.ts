@@ -75,7 +75,7 @@ interface Open {
   calls: Set<Call>;
 }
 
-export class ServerRequests {
+export class QuestionsOfServer {
   /** The capabilities that are announced to the server. */
   readonly capabilities: ClientCapabilities;
   readonly #server: string;

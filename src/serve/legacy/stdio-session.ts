@@ -11,17 +11,17 @@ import {
   type TransportSendOptions,
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { App } from "../app/app.ts";
-import { eventLoopTurn } from "../base/event-loop.ts";
-import { restoreExact } from "../base/exact-json.ts";
-import { WatchedTransport, type Watcher } from "../servers/connection/watched-transport.ts";
-import { hostOf } from "./host.ts";
-import { HostLines } from "./host-lines.ts";
-import { maxStdioRequests } from "./limits.ts";
-import type { HostWire } from "./modern/stdio.ts";
+import type { App } from "../../app/app.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
+import { restoreExact } from "../../base/exact-json.ts";
+import { WatchedTransport, type Watcher } from "../../servers/connection/watched-transport.ts";
+import { HostLines } from "../host-lines.ts";
+import { maxStdioRequests } from "../limits.ts";
+import type { HostWire } from "../modern/stdio.ts";
+import type { SessionCount } from "../session-count.ts";
+import type { Surface } from "../surface/surface.ts";
+import { hostOf } from "./legacy-host.ts";
 import { createSession } from "./session.ts";
-import type { SessionCount } from "./session-count.ts";
-import type { Surface } from "./surface.ts";
 
 /** The answers that were given before the SDK was loaded. */
 export interface Begun {
@@ -64,7 +64,7 @@ export async function serveSession(app: App, beginning: SessionStart, over: Abor
   };
   const newServer = async ({ era }: McpRequestContext): Promise<Server> => {
     if (era === "modern") {
-      const { modernStdioServer } = await import("./modern/stdio.ts");
+      const { modernStdioServer } = await import("../modern/stdio.ts");
       return modernStdioServer(app, beginning, wire, over.signal);
     }
     watch(() => {});

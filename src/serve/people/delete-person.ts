@@ -2,22 +2,22 @@
 import { rmSync } from "node:fs";
 import { sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ClaudikinsError, systemCodeOf } from "../base/errors.ts";
-import type { Environment } from "../config/environment.ts";
-import { sharedNameOf } from "../config/locations.ts";
-import type { Person } from "../config/oidc.ts";
-import { foldersOfPerson, personFolder } from "../config/person-folders.ts";
-import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
-import { fileHolder } from "../policy/flow/label-sessions.ts";
-import { ProgramLibrary } from "../programs/saved/library.ts";
-import { readSummaries, removeRecords } from "../programs/trace/store.ts";
-import { thisProcess } from "../store/audit/decider.ts";
-import type { Decider } from "../store/audit/event.ts";
-import { openStore } from "../store/open.ts";
-import type { StoredPerson } from "../store/people.ts";
-import type { Store } from "../store/store.ts";
-import { clientsOf, personOwner } from "./owner.ts";
-import { endPeople } from "./people.ts";
+import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
+import type { Environment } from "../../config/environment.ts";
+import { sharedNameOf } from "../../config/locations.ts";
+import type { Person } from "../../config/oidc.ts";
+import { foldersOfPerson, personFolder } from "../../config/person-folders.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import { fileHolder } from "../../policy/flow/label-sessions.ts";
+import { ProgramLibrary } from "../../programs/saved/library.ts";
+import { readSummaries, removeRecords } from "../../programs/trace/store.ts";
+import { thisProcess } from "../../store/audit/decider.ts";
+import type { Decider } from "../../store/audit/event.ts";
+import { openStore } from "../../store/open.ts";
+import type { StoredPerson } from "../../store/people.ts";
+import type { Store } from "../../store/store.ts";
+import { clientsOf, personOwner } from "../owner.ts";
+import { endPeople } from "./access.ts";
 
 /** Time after which every process has ended what a revoked person began, and has written what it records of it. */
 const revokedEverywhereMs = 3_000;
