@@ -4,29 +4,23 @@ import { renameSync, rmSync, type Stats, statSync, truncateSync, writeFileSync }
 import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
 import { countMark, outcomeInShell } from "../app/shell-execution.ts";
-import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
+import { ClaudikinsError, toClaudikinsError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json-object.ts";
 import { type Lock, takeLock, waitForLock } from "../base/lock.ts";
-import type { Log } from "../base/log.ts";
 import { isOlder } from "../base/newer.ts";
 import { megabyte } from "../base/units.ts";
 import { version } from "../base/version.ts";
 import type { Watched } from "../base/watched.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
-import { type Environment, withAbsolutePath } from "../config/environment.ts";
-import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { callOnce } from "../programs/call.ts";
-import type { Executions } from "../programs/execution/executions.ts";
-import { type ExecutionView, viewOf } from "../programs/execution/stored-executions.ts";
 import { outcomeJson } from "../programs/execution/stored-outcome.ts";
-import { type ScheduledPlace, Scheduler } from "../programs/saved/scheduler.ts";
+import { Scheduler } from "../programs/saved/scheduler.ts";
 import { call } from "../programs/shell-call.ts";
 import { onAbort } from "../servers/abort.ts";
-import { inheritedNames } from "../servers/process/child-environment.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
+import { CallerApps, type CallerAppsOptions } from "./caller-apps.ts";
 import { noteHolder } from "./daemon-note.ts";
-import { DoorApps, viewKey } from "./door-apps.ts";
 import {
   adoptionIn,
   answerOf,
@@ -34,7 +28,6 @@ import {
   callIn,
   cancelledIn,
   type DaemonAnswer,
-  type DaemonCallRequest,
   executionIn,
   problem,
   valueAnswer,
@@ -44,7 +37,6 @@ import { askToStop, statusOf } from "./peers.ts";
 import { besides, type DaemonPaths, makePrivate, refuseForeign } from "./place.ts";
 import { entryMark, leavingText, type Status, shellSession } from "./protocol.ts";
 import { ServerSockets } from "./shared/server-sockets.ts";
-import type { SharedServers } from "./shared/shared-servers.ts";
 import { type DaemonRequest, SocketListener } from "./transport/listen.ts";
 import { upgradeName } from "./transport/message-connection.ts";
 
@@ -66,54 +58,19 @@ const lastMomentMs = 250;
 /** Time for the last answers when the daemon ends. */
 const lastAnswerMs = 5_000;
 
-interface DaemonOptions {
+interface DaemonOptions extends CallerAppsOptions {
   place: DaemonPaths;
-  sharedServers: SharedServers;
-  /** The environment of servers that the daemon starts for callers. */
-  environment: CallerEnvironment;
-  /** The working directory of servers that name none, unless the caller names one. */
-  cwd: string;
   /** Time without calls until the daemon ends. Default 5 minutes. */
   idleMs?: number | undefined;
   /** The config, the saved programs, and the executable if the daemon does not run from source. The daemon ends when one has changed. */
   files: Watched;
   interrupted: AbortSignal;
-  log: Log;
-  /** Opens the part of the config behind a door, or of a person. It ends with the daemon. */
-  openDoor: (view: ExecutionView) => Promise<App>;
-  /** Returns the place of the saved programs behind a door. */
-  programsBehind: (door: string) => SavedProgramsPlace;
   /** Whether a service manager runs the daemon. It then does not end when it is idle. */
   isService?: boolean | undefined;
   /** Opens the page of `claudikins ui`. Called when a user wants to see the page. */
   openPage?: (() => Promise<LocalPage>) | undefined;
   /** Called once, when the daemon listens. */
   onListening?: () => void;
-}
-
-/**
- * The environment of servers that are started for calls over the socket. The daemon may have been started by a program with another
- * PATH, such as a desktop application, so a server starts with the environment of the caller that needs it first.
- */
-export class CallerEnvironment {
-  readonly #own: Environment;
-  #env: Environment;
-
-  /** `own` is the daemon's environment. It is used until a caller sends another one. */
-  constructor(own: Environment) {
-    this.#own = own;
-    this.#env = own;
-  }
-
-  readonly now = (): Environment => this.#env;
-
-  /** `env` has the variables that servers get without being asked for. All others are the daemon's own. */
-  heard(env: Environment | undefined): void {
-    if (!env) return;
-    const usual = new Set(inheritedNames(this.#own));
-    const others = Object.entries(this.#own).filter(([name]) => !usual.has(name));
-    this.#env = withAbsolutePath({ ...Object.fromEntries(others), ...env });
-  }
 }
 
 /**
@@ -158,17 +115,12 @@ class Daemon {
   readonly #page: DaemonPage;
   readonly #closing = new AbortController();
   readonly #left = Promise.withResolvers<void>();
-  /** Apps of callers with another working directory or session. */
-  readonly #others = new Map<string, App>();
-  readonly #doors: DoorApps;
+  readonly #apps: CallerApps;
   readonly #scheduler: Scheduler;
   /** Whether a program is scheduled. */
   #isScheduled = false;
   /** Whether the daemon leaves because its config or its program has changed. */
   #isOld = false;
-  /** Doors and people whose programs cannot be continued, by their keys. */
-  readonly #closedDoors = new Set<string>();
-  #executions: Executions | undefined;
   /** The place where the daemon listens after it has left its usual place, while its page is open. */
   #aside: DaemonPaths | undefined;
   #running = 0;
@@ -183,8 +135,8 @@ class Daemon {
     this.#lock = lock;
     this.#options = options;
     this.#page = new DaemonPage(options.openPage);
-    this.#doors = new DoorApps(options.openDoor);
-    this.#scheduler = new Scheduler(this.#scheduledPlaces(), options.log);
+    this.#apps = new CallerApps(app, options);
+    this.#scheduler = new Scheduler(this.#apps.scheduled(), options.log);
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,
@@ -199,10 +151,7 @@ class Daemon {
     this.#listener = new SocketListener(socket, (request) => this.#answer(request));
     this.#own = statSync(socket);
     app.idleTimer.restart();
-    void app.executions().then((executions) => {
-      this.#executions = executions;
-    });
-    void this.#adopt();
+    void this.#apps.adopt();
     void this.#schedule();
     this.#watch = setInterval(() => this.#look(), Math.min(daemonLookMs, options.idleMs ?? daemonLookMs));
   }
@@ -212,14 +161,14 @@ class Daemon {
     this.#leaveWhenOld();
     void this.#page.closeUnused();
     if (this.#isLeaving) return;
-    void this.#adopt();
+    void this.#apps.adopt();
     void this.#schedule();
     const isUsed =
       this.#options.isService === true ||
       this.#isScheduled ||
       this.#running > 0 ||
       this.#listener.messageConnections > 0 ||
-      this.#allExecutions.some(({ size }) => size > 0) ||
+      this.#apps.executions.some(({ size }) => size > 0) ||
       this.#page.isInUse;
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
@@ -228,19 +177,6 @@ class Daemon {
   async #schedule(): Promise<void> {
     this.#isScheduled = await this.#scheduler.isNeeded();
     if (this.#isScheduled) await this.#scheduler.look();
-  }
-
-  #scheduledPlaces(): ScheduledPlace[] {
-    const app = this.#app;
-    const opened = async (app: App) => ({
-      executions: await app.executions(),
-      parts: this.#appFor(app, undefined, shellSession),
-    });
-    const behind = app.config.doors.map((door) => ({
-      place: this.#options.programsBehind(door),
-      open: async () => opened(await this.#doors.of({ door })),
-    }));
-    return [{ place: app.config.savedPrograms, open: () => opened(app) }, ...behind];
   }
 
   /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
@@ -254,14 +190,8 @@ class Daemon {
     await this.#page.close();
     this.#listener.stop();
     if (this.#aside) for (const path of [this.#aside.socket, this.#aside.lock]) rmSync(path, { force: true });
-    await Promise.all([...this.#others.values()].map((app) => app[Symbol.asyncDispose]()));
-    await this.#doors[Symbol.asyncDispose]();
+    await this.#apps[Symbol.asyncDispose]();
     return this.#isOld && this.#isScheduled ? "replaceable" : "ended";
-  }
-
-  /** The executions of the whole config and of its doors. */
-  get #allExecutions(): Executions[] {
-    return [...(this.#executions ? [this.#executions] : []), ...this.#doors.executions];
   }
 
   /**
@@ -312,18 +242,10 @@ class Daemon {
     const isDone =
       this.#running === 0 &&
       this.#listener.messageConnections === 0 &&
-      !this.#allExecutions.some(({ isCalling }) => isCalling);
-    if (isDone && this.#page.isInUse) void this.#giveUpExecutions();
+      !this.#apps.executions.some(({ isCalling }) => isCalling);
+    if (isDone && this.#page.isInUse) void this.#apps.giveUpExecutions();
     if ((isDone && !this.#page.isInUse) || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
-  }
-
-  /** Leaves the executions to the next daemon, while the open page keeps this one from ending. */
-  async #giveUpExecutions(): Promise<void> {
-    this.#executions = undefined;
-    for (const app of [...this.#others.values(), ...this.#doors.apps, this.#app]) {
-      await (await app.executions()).endOf(app);
-    }
   }
 
   async #answer(request: DaemonRequest): Promise<DaemonAnswer | undefined> {
@@ -340,8 +262,8 @@ class Daemon {
           return answerOf({ cancelled: await this.#cancel(cancelledIn(bodyIn(body))) });
         case "POST /adopt": {
           const ids = adoptionIn(bodyIn(body));
-          await this.#adopt(ids);
-          return answerOf({ executions: ids.filter((id) => this.#allExecutions.some((each) => each.has(id))) });
+          await this.#apps.adopt(ids);
+          return answerOf({ executions: ids.filter((id) => this.#apps.executions.some((each) => each.has(id))) });
         }
         case "GET /status":
           return answerOf(this.#status());
@@ -379,7 +301,7 @@ class Daemon {
     return this.#busy(async () => {
       const wanted = callIn(bodyIn(request.body));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-      const app = await this.#appOf(wanted);
+      const app = await this.#apps.of(wanted);
       if ("target" in wanted) return answerOf(await call(wanted, app, { signal, trace: wanted.trace }));
       this.#countFirst(String(wanted.via));
       return valueAnswer(await callOnce(wanted, app, signal, { trace: wanted.trace }));
@@ -400,7 +322,7 @@ class Daemon {
   }
 
   async #cancel(id: string): Promise<boolean> {
-    const executions = this.#allExecutions.find((each) => each.has(id));
+    const executions = this.#apps.executions.find((each) => each.has(id));
     return executions ? executions.cancel(id, this.#app) : false;
   }
 
@@ -428,60 +350,17 @@ class Daemon {
   /** The program of a request, and the app of its caller. */
   async #askedIn({ body }: DaemonRequest) {
     const { id, source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(body));
-    const app = await this.#appOf(caller);
+    const app = await this.#apps.of(caller);
     const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
     // Without an agent, each program is a session of its own, as it is without a daemon.
     const within = caller.session === shellSession ? app.sessions.ofConnection() : undefined;
     return { id, app, asked: { ...asked, limits, check, trace, within } };
   }
 
-  /** Continues executions that no process runs: the given ones, and all executions whose ids callers have. */
-  async #adopt(asked: readonly string[] = []): Promise<void> {
-    try {
-      const executions = await this.#app.executions();
-      await executions.adopt(this.#app, (cwd) => this.#appFor(this.#app, cwd, shellSession), asked);
-      const unfinished = await executions.stored.unfinished(this.#app);
-      const views = new Map(unfinished.map((row) => [viewKey(viewOf(row)), viewOf(row)]));
-      for (const view of views.values())
-        if (view.door !== undefined || view.person) await this.#adoptBehind(view, asked);
-    } catch (error) {
-      this.#options.log.warn(`Cannot continue executions: ${messageOf(error)}`);
-    }
-  }
-
-  async #adoptBehind(view: ExecutionView, asked: readonly string[]): Promise<void> {
-    const key = viewKey(view);
-    if (this.#closedDoors.has(key)) return;
-    const app = await this.#doors.of(view).catch((error: unknown) => {
-      this.#closedDoors.add(key);
-      const where = view.door === undefined ? "of a person" : `behind the door "${view.door}"`;
-      this.#options.log.warn(`Cannot continue executions ${where}: ${messageOf(error)}`);
-    });
-    await (await app?.executions())?.adopt(app!, (cwd) => this.#appFor(app!, cwd, shellSession), asked);
-  }
-
   /** The answer to a request for work that another daemon must do. */
   #refusal({ version: asked }: DaemonRequest): DaemonAnswer | undefined {
     const code = this.#whyLeaving(asked);
     return code && problem(code, leavingText, "Retry with the next daemon.");
-  }
-
-  /** Throws DOOR_NOT_FOUND. */
-  async #appOf({ door, cwd, session, env }: Pick<DaemonCallRequest, "door" | "cwd" | "session" | "env">): Promise<App> {
-    this.#options.environment.heard(env);
-    return this.#appFor(door === undefined ? this.#app : await this.#doors.of({ door }), cwd, session);
-  }
-
-  /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
-  #appFor(app: App, folder: string | undefined, session: string): App {
-    const { sharedServers, environment, cwd: ours } = this.#options;
-    const cwd = folder ?? ours;
-    if (cwd === ours && session === shellSession) return app;
-    const key = JSON.stringify([viewKey(app.config), cwd, session]);
-    const openChannel = sharedServers.channels(environment.now, session);
-    const other = this.#others.get(key) ?? app.withOwnPool({ cwd, openChannel });
-    this.#others.set(key, other);
-    return other;
   }
 
   /** Why the daemon takes no more calls: it is ending, or the caller has a newer version. Undefined if it takes them. */
@@ -534,7 +413,7 @@ class Daemon {
   /** The problems of servers. A running server has a problem only if its calls are refused. */
   #problems(running: ReadonlySet<string>): Status["problems"] {
     const problems: Status["problems"] = {};
-    for (const { pool } of [...this.#others.values(), this.#app]) {
+    for (const { pool } of this.#apps.withOwnPools) {
       for (const [name, state] of pool.states()) {
         const problem = running.has(name) && state.state !== "ready" ? undefined : stateProblem(state);
         if (problem !== undefined) problems[name] = { problem, entry: entryMark(pool.servers.get(name)!) };

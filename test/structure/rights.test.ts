@@ -6,7 +6,7 @@ import { root } from "../support/claudikins.ts";
 
 /** By file, what is used and how often, and what guards it. */
 const uses: Record<string, Record<string, string>> = {
-  "cli/commands/serve.ts": {
+  "cli/serve/http.ts": {
     "tokenOf 1": "gives servers the person's token, which the provider exchanges as it decides",
   },
   "cli/doctor/people.ts": { "groups 6": "shows the name of the claim; decides nothing" },
