@@ -10,7 +10,7 @@ import { buffersOf, bytesOf, type ProgramImage } from "../program-image.ts";
 import type { Caller } from "./time-shares.ts";
 import type { ReadyWorker, WorkerPool } from "./worker-pool.ts";
 
-interface ProgramWorkerOptions {
+interface ParkableWorkerOptions {
   workers: WorkerPool;
   memoryBytes: number;
   /** Its caller. */
@@ -28,7 +28,7 @@ interface ProgramWorkerOptions {
 export type Parked = { image: ProgramImage } | { load: () => Promise<ProgramImage> };
 
 export class ParkableWorker {
-  readonly #options: ProgramWorkerOptions;
+  readonly #options: ParkableWorkerOptions;
   #worker: ReadyWorker | undefined;
   #parked: Parked | undefined;
   /** Answers that are sent together. */
@@ -38,7 +38,7 @@ export class ParkableWorker {
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
-  constructor(options: ProgramWorkerOptions) {
+  constructor(options: ParkableWorkerOptions) {
     this.#options = options;
   }
 

@@ -195,7 +195,7 @@ export class WorkerPool implements Disposable {
   /** Starts a worker. More may start when it has started, or ended. */
   #start(memoryBytes: number): ReadyWorker {
     this.#starting += 1;
-    const worker = startWorker("../sandbox/worker/worker.ts");
+    const worker = startWorker("./sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
       worker.removeEventListener("close", started);
