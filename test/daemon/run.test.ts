@@ -133,21 +133,35 @@ test("a program that waits for a decision stays when its caller has gone", async
   await done("executions", "cancel", id);
 });
 
-test("an approval for the session ends with the program", async () => {
-  const waiting = async () => {
-    const { exitCode, stderr } = await claudikins(
-      "exec",
-      "-e",
-      "await asked.read(); return (await asked.read()).count",
-    );
-    expect(exitCode).toBe(7);
-    return /execution (\w+) waits .* \(approval (\w+)\)/.exec(stderr)!.slice(1) as [string, string];
-  };
-  const [first, approval] = await waiting();
+/** Starts a program that asks for a tool twice, and returns the ids of its execution and of the first question. */
+async function waitingProgram(): Promise<[id: string, approval: string]> {
+  const code = "await asked.read(); return (await asked.read()).count";
+  const { exitCode, stderr } = await claudikins("exec", "-e", code);
+  expect(exitCode).toBe(7);
+  return /execution (\w+) waits .* \(approval (\w+)\)/.exec(stderr)!.slice(1) as [string, string];
+}
+
+async function approve(approval: string, ...how: string[]): Promise<void> {
   const terminal = { cwd: folder.path, env: testEnvironment(env()), terminal: true, answers: ["y"] };
-  expect(await cli(["approvals", "approve", approval, "--for", "session"], terminal)).toMatchObject({ exitCode: 0 });
+  expect(await cli(["approvals", "approve", approval, ...how], terminal)).toMatchObject({ exitCode: 0 });
+}
+
+test("an approval for the session ends with the program", async () => {
+  const [first, approval] = await waitingProgram();
+  await approve(approval, "--for", "session");
   expect(Number(await done("executions", "wait", first))).toBeGreaterThan(0);
-  const [second] = await waiting();
+  const [second] = await waitingProgram();
+  await done("executions", "cancel", second);
+});
+
+test("programs that the next daemon continues do not share an approval for the session", async () => {
+  const [first, approval] = await waitingProgram();
+  const [second, another] = await waitingProgram();
+  await done("daemon", "stop");
+  await approve(approval, "--for", "session");
+  expect(Number(await done("executions", "wait", first))).toBeGreaterThan(0);
+  await approve(another);
+  await eventually(async () => (await done("approvals", "list", "--json")).includes(second));
   await done("executions", "cancel", second);
 });
 

@@ -401,7 +401,9 @@ export class Executions implements AsyncDisposable {
     const span = spanOf(row, parts);
     const observed = { checkpointer, recording, trace, span };
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
-      const about = { id, source, check, isForAgent, isScheduled, host, starter, signal, program: saved };
+      // The session that has started it is over. A client of `serve --http` is known by its id.
+      const within = starter ? undefined : parts.sessions.ofConnection();
+      const about = { id, source, check, isForAgent, isScheduled, host, starter, signal, program: saved, within };
       const request = { ...about, ...observed };
       // It was stored before it started, so no call has left.
       if (!program) return execute({ ...request, limits: asked }, parts);
