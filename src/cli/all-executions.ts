@@ -22,13 +22,13 @@ import { readRecord, readSummaries, removeRecords } from "../programs/trace/stor
 import { configOwner } from "../servers/logs/place.ts";
 import type { Store } from "../store/store.ts";
 import { type CommandAnswer, place } from "./command.ts";
-import type { ConfigFlags } from "./config-flags.ts";
+import type { ConfigFlags } from "./flags/config-flags.ts";
 import type { Io } from "./io.ts";
 import { defaultCalls } from "./limits.ts";
-import { configField, idLike, viewFields } from "./nouns.ts";
-import { stateCell, warningLabel } from "./palette.ts";
-import { tableOf } from "./table.ts";
-import { waterfallText } from "./waterfall-text.ts";
+import { configField, idLike, viewFields } from "./output/nouns.ts";
+import { waterfallText } from "./output/waterfall-text.ts";
+import { stateCell, warningLabel } from "./terminal/palette.ts";
+import { tableOf } from "./terminal/table.ts";
 
 /** Minimum width for all columns of the list of executions. */
 const minTraceChars = 90;

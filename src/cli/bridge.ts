@@ -24,7 +24,7 @@ import { connectInNode } from "../daemon/transport/node-stream.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { childEnvironment } from "../servers/process/child-environment.ts";
 import { originOf } from "../tools/origin.ts";
-import { isMark, readGiven } from "./call-words.ts";
+import { isMark, readGiven } from "./call/call-words.ts";
 
 interface Tool {
   name: string;

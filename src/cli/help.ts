@@ -4,8 +4,8 @@ import { documentation, version } from "../base/version.ts";
 import type { Arg, Command, CommandTable, Group } from "./command.ts";
 import { argumentPlaces, flagsOf } from "./command-line.ts";
 import { answers, commands, firstCommands, sections, shownOf } from "./command-table.ts";
-import { wrappedLines } from "./layout.ts";
-import { bold, cyan } from "./terminal-output.ts";
+import { wrappedLines } from "./terminal/layout.ts";
+import { bold, cyan } from "./terminal/terminal-output.ts";
 
 /** Minimum width of a wrapped summary. */
 const minSummaryChars = 30;

@@ -101,7 +101,7 @@ class Stdin implements Input {
   async dropTyped(): Promise<void> {
     const canFlush = this.isTerminal && process.platform !== "win32";
     // Loaded first: Bun may lose input if something is awaited between two reads.
-    const flush = canFlush ? (await import("./unsent-line.ts")).dropUnsentLine : undefined;
+    const flush = canFlush ? (await import("./terminal/unsent-line.ts")).dropUnsentLine : undefined;
     const glance = new AbortController();
     void Bun.sleep(typedBeforeMs).then(() => glance.abort());
     await this.#read(glance.signal, () => false);

@@ -17,10 +17,10 @@ import type { ChannelOpener } from "../servers/connection/channel.ts";
 import { LogFiles } from "../servers/logs/log-file.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { isKept, keepOwnExecutable, keptExecutable, removeUnneeded } from "../setup/upgrade/kept-executables.ts";
-import { type ConfigFlags, type DaemonFlags, openConfig, orOwnMeanwhile, usesDaemon } from "./config-flags.ts";
+import { type ConfigFlags, type DaemonFlags, openConfig, orOwnMeanwhile, usesDaemon } from "./flags/config-flags.ts";
+import { recorderOf } from "./flags/trace-recorder.ts";
 import type { Io } from "./io.ts";
 import { type TelemetryOptions, telemetryFor } from "./telemetry.ts";
-import { recorderOf } from "./trace-recorder.ts";
 
 /**
  * The servers that a command works with. `shell`: the daemon's servers, with the state that earlier commands left; the daemon is

@@ -11,8 +11,8 @@ import { type CommandLine, commandValues, readCommandLine, withDefault } from ".
 import { commands, shownOf } from "./command-table.ts";
 import { commandJson, commandsJson, commandText, groupText, overviewText } from "./help.ts";
 import type { Io, Output } from "./io.ts";
-import { errorJson, errorText, stackText, writeAnswer } from "./report.ts";
-import { hasStyles, safeOutput } from "./terminal-output.ts";
+import { errorJson, errorText, stackText, writeAnswer } from "./output/report.ts";
+import { hasStyles, safeOutput } from "./terminal/terminal-output.ts";
 
 /** Maximum width of help. */
 const helpChars = 80;

@@ -6,7 +6,7 @@ import { userConfigFile } from "../config/locations.ts";
 import { parsedConfig } from "../config/plain-config.ts";
 import { nextSteps, readSeen, writeSeen } from "../setup/upgrade/hint.ts";
 import type { Io } from "./io.ts";
-import { dim } from "./terminal-output.ts";
+import { dim } from "./terminal/terminal-output.ts";
 
 /** Variables of continuous integration, and of people who want no hints at newer versions. */
 const silencing = ["NO_UPDATE_NOTIFIER", "CI", "CONTINUOUS_INTEGRATION", "BUILD_NUMBER", "RUN_ID"];

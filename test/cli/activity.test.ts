@@ -1,7 +1,7 @@
 /** exec and other slow commands show what they are doing on one line, at a terminal only. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { Activity, saying } from "../../src/cli/progress.ts";
-import { safeOutput } from "../../src/cli/terminal-output.ts";
+import { Activity, saying } from "../../src/cli/terminal/progress.ts";
+import { safeOutput } from "../../src/cli/terminal/terminal-output.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 

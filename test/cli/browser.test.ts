@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { browserCommands, hasBrowser, isRemoteShell, openBrowser } from "../../src/cli/browser.ts";
+import { browserCommands, hasBrowser, isRemoteShell, openBrowser } from "../../src/cli/terminal/browser.ts";
 import { ownFolder } from "../support/own-folder.ts";
 
 setDefaultTimeout(60_000);

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { barOf } from "../../src/cli/waterfall-text.ts";
+import { barOf } from "../../src/cli/output/waterfall-text.ts";
 import { newId } from "../../src/programs/trace/id.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";

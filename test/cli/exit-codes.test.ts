@@ -1,7 +1,7 @@
 /** The exit codes are a promise to scripts: this test repeats them as literals and reaches each by a command. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ClaudikinsError, type ErrorCode, messageOf, toClaudikinsError } from "../../src/base/errors.ts";
-import { errorText, outcomeError } from "../../src/cli/report.ts";
+import { errorText, outcomeError } from "../../src/cli/output/report.ts";
 import type { FailureReason } from "../../src/sandbox/contract.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";

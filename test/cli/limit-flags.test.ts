@@ -1,7 +1,7 @@
 /** The flags for limits are converted to the units of the config. */
 import { expect, test } from "bun:test";
 import { commandValues } from "../../src/cli/command-line.ts";
-import { flaggedLimits, limitArgs } from "../../src/cli/limit-flags.ts";
+import { flaggedLimits, limitArgs } from "../../src/cli/flags/limit-flags.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { limitsSchema } from "../../src/config/limits-schema.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ageText } from "../../src/base/duration.ts";
-import { table } from "../../src/cli/table.ts";
+import { table } from "../../src/cli/terminal/table.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";

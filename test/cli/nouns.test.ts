@@ -1,6 +1,6 @@
 /** A person may type the beginning or the end of an id. It must be unique. */
 import { expect, test } from "bun:test";
-import { idLike } from "../../src/cli/nouns.ts";
+import { idLike } from "../../src/cli/output/nouns.ts";
 
 const ids = ["0t80fs9gjc4vk2q7xh9mzc3wd8rn", "0t80fs9gjd4vk2q7xh9mzc3wd8rp", "0t80fs9gjc"];
 

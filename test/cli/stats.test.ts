@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
-import { chart } from "../../src/cli/layout.ts";
+import { chart } from "../../src/cli/terminal/layout.ts";
 import { Counts } from "../../src/programs/ledger/counts.ts";
 import { type Statistics, tokenizer } from "../../src/programs/ledger/statistics.ts";
 import { dayOf } from "../../src/programs/ledger/store.ts";

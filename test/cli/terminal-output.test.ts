@@ -1,7 +1,7 @@
 /** The function through which all output to a terminal passes. */
 import { describe, expect, test } from "bun:test";
 import { isVisible } from "../../src/base/visible-text.ts";
-import { bold, eraseLine, red, safeOutput } from "../../src/cli/terminal-output.ts";
+import { bold, eraseLine, red, safeOutput } from "../../src/cli/terminal/terminal-output.ts";
 import { hostile, obeyed } from "../support/hostile-text.ts";
 
 function outputs(isTerminal: boolean) {

@@ -1,7 +1,7 @@
 /** The help of the command line, and the refusal of everything that is not a command. Nothing is started here. */
 import { describe, expect, test } from "bun:test";
 import { version } from "../../src/base/version.ts";
-import { count, duration } from "../../src/cli/flags.ts";
+import { count, duration } from "../../src/cli/flags/flags.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { cli, page } from "./in-memory.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../src/base/log.ts";
-import { openPage } from "../../src/cli/open-page.ts";
+import { openPage } from "../../src/cli/daemon/open-page.ts";
 import type { ConfigOrigin } from "../../src/config/discover.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { storeFile } from "../../src/config/locations.ts";

@@ -281,7 +281,7 @@ describe("imports", () => {
     for (const file of ["cli/commands/daemon-run.ts", "cli/commands/ui.ts", "daemon/daemon.ts"]) {
       expect([file, loadedWith(file).filter((each) => /^(?:page\/|preact)/.test(each))]).toEqual([file, []]);
     }
-    expect(loadedWith("cli/open-page.ts")).toContain("page/user-page.ts");
+    expect(loadedWith("cli/daemon/open-page.ts")).toContain("page/user-page.ts");
   });
 
   test("by code and advice include ast, but not each other", () => {
@@ -391,9 +391,9 @@ describe("only one place", () => {
 
   test("starts processes: servers in a group, the watchdog, bubblewrap to see whether it works, npm for a package of a box, a browser, an editor, the daemon, programs asked for their version, and upgrades", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
-      "cli/browser.ts",
       "cli/commands/config.ts",
       "cli/doctor/executable.ts",
+      "cli/terminal/browser.ts",
       "cli/upgrade-hint.ts",
       "daemon/launch.ts",
       "servers/box/bubblewrap.ts",

@@ -82,7 +82,7 @@ const dataFiles: Record<string, Kept> = {
 const writers: Record<string, Kept> = {
   "cli/all-executions.ts": ofUser("a page that the user asks for"),
   "cli/commands/daemon-service.ts": ofUser(noData),
-  "cli/http-flags.ts": ofOperator(),
+  "cli/flags/http-flags.ts": ofOperator(),
   "cli/programs/repository.ts": ofUser("programs that the user exports, to a folder of the user's choice"),
   "config/secrets/store.ts": ofOperator(),
   "config/trust/store.ts": ofOperator(),

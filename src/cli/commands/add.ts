@@ -14,17 +14,17 @@ import { discardBundles } from "../../setup/bundles/archive.ts";
 import { type CheckedEntry, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
+import { type EntryDetails, type HowToAdd, newServers } from "../add/new-servers.ts";
+import { sourceEntry, sourceKindOf } from "../add/source-entry.ts";
 import { type CommandAnswer, command, flag, option, place, repeatable, several } from "../command.ts";
-import { askingForTrust, configArgs, whichConfig } from "../config-flags.ts";
-import { parsePairs } from "../flags.ts";
+import { askingForTrust, configArgs, whichConfig } from "../flags/config-flags.ts";
+import { parsePairs } from "../flags/flags.ts";
 import { foundServerShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
-import { type EntryDetails, type HowToAdd, newServers } from "../new-servers.ts";
 import { appOf } from "../open-app.ts";
-import { warningLabel } from "../palette.ts";
-import { saying } from "../progress.ts";
-import { canAsk } from "../prompt.ts";
-import { sourceEntry, sourceKindOf } from "../source-entry.ts";
+import { warningLabel } from "../terminal/palette.ts";
+import { saying } from "../terminal/progress.ts";
+import { canAsk } from "../terminal/prompt.ts";
 
 /** Time for the first start of a server, which may have to be downloaded. */
 const firstStartMs = 120_000;
@@ -167,7 +167,7 @@ export default command({
         return addPublished(name, { args, near, configFile, env: details.env, isChecked, checkFree: checkFreeKey }, io);
       },
       addBundle: async (file, name) => {
-        const { addBundle } = await import("../add-bundle.ts");
+        const { addBundle } = await import("../add/add-bundle.ts");
         const checkFreeKey = (key: string) => checkFree(key, configFile, force, "--as");
         const context = { args, configFile, env: details.env, isChecked, isConfined, name, checkFree: checkFreeKey };
         return addBundle(file, context, io);

@@ -27,14 +27,14 @@ import { configText } from "../../programs/trace/record-text.ts";
 import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
 import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { continuedInDaemon } from "../continue-in-daemon.ts";
-import { oneWordOf } from "../flags.ts";
+import { continuedInDaemon } from "../daemon/continue-in-daemon.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
-import { chosenOwner, configField, idLike, listAnswer, ofChosen, viewFields } from "../nouns.ts";
-import { stateCell } from "../palette.ts";
-import { canAsk, confirm } from "../prompt.ts";
-import type { RowField } from "../table.ts";
+import { chosenOwner, configField, idLike, listAnswer, ofChosen, viewFields } from "../output/nouns.ts";
+import { stateCell } from "../terminal/palette.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
+import type { RowField } from "../terminal/table.ts";
 
 /** Maximum width of a question about a call. */
 const maxQuestionChars = 100;

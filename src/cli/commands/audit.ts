@@ -10,12 +10,12 @@ import { verify as verifyLog } from "../../store/audit/verify.ts";
 import { openStore } from "../../store/open.ts";
 import { toolId } from "../../tools/model.ts";
 import { type ArgumentValues, command, flag, option, place } from "../command.ts";
-import { countUpTo, oneWordOf, pastTime } from "../flags.ts";
+import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
-import { listAnswer, localTime } from "../nouns.ts";
-import { stateCell } from "../palette.ts";
-import { requireConsent } from "../prompt.ts";
+import { listAnswer, localTime } from "../output/nouns.ts";
+import { stateCell } from "../terminal/palette.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 
 const filterArgs = {
   since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),

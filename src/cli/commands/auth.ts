@@ -24,18 +24,18 @@ import {
   logout as signOut,
   standings,
 } from "../../setup/sign-in/sign-ins.ts";
-import { isRemoteShell } from "../browser.ts";
 import { command, flag, option, place } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { timeUpTo } from "../flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { timeUpTo } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
-import { listAnswer } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
-import { stateCell, warningLabel } from "../palette.ts";
-import { Activity, saying } from "../progress.ts";
-import { errorText } from "../report.ts";
-import { TerminalGuide } from "../sign-in-guide.ts";
-import type { RowField } from "../table.ts";
+import { listAnswer } from "../output/nouns.ts";
+import { errorText } from "../output/report.ts";
+import { isRemoteShell } from "../terminal/browser.ts";
+import { stateCell, warningLabel } from "../terminal/palette.ts";
+import { Activity, saying } from "../terminal/progress.ts";
+import { TerminalGuide } from "../terminal/sign-in-guide.ts";
+import type { RowField } from "../terminal/table.ts";
 
 /** Time for a person to sign in, if no flag says otherwise. */
 const defaultSignInMs = 5 * minuteMs;

@@ -5,20 +5,20 @@ import { anything, exactly, record, text } from "../../base/json-shape.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import type { WrittenCall } from "../../daemon/messages.ts";
 import type { ShellCall, ShellCallResult } from "../../programs/shell-call.ts";
-import { resultAnswer } from "../call-report.ts";
-import { readCall } from "../call-words.ts";
+import { resultAnswer } from "../call/call-report.ts";
+import { readCall } from "../call/call-words.ts";
 import { command, flag, option, pairs, place } from "../command.ts";
 import { commandValues, readWords } from "../command-line.ts";
-import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
-import { timeUpTo } from "../flags.ts";
+import { daemonOf, mayUseDaemon } from "../daemon/with-daemon.ts";
+import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { timeUpTo } from "../flags/flags.ts";
+import { besideWire, openWire, type WireFlags, wireArgs } from "../flags/wire-flags.ts";
 import type { Io } from "../io.ts";
-import { filesShape } from "../outcome.ts";
-import { Activity } from "../progress.ts";
-import { canAsk } from "../prompt.ts";
-import { outputPlace } from "../result-files.ts";
+import { filesShape } from "../output/outcome.ts";
+import { outputPlace } from "../output/result-files.ts";
 import { commandTrace } from "../telemetry.ts";
-import { besideWire, openWire, type WireFlags, wireArgs } from "../wire-flags.ts";
-import { daemonOf, mayUseDaemon } from "../with-daemon.ts";
+import { Activity } from "../terminal/progress.ts";
+import { canAsk } from "../terminal/prompt.ts";
 
 const args = {
   tool: place("server.tool, or the two names as separate words", { required: true, complete: "tool" }),
@@ -66,7 +66,7 @@ export default command({
     if (positionals.length === 0 || flags.some(({ name }) => name === undefined)) return undefined;
     const given = commandValues(own, args, "call");
     const { target, tool } = await readCall([given.tool, ...given.arguments], undefined, io);
-    return (await import("../call-help.ts")).callHelp({ target, tool }, given, io);
+    return (await import("../call/call-help.ts")).callHelp({ target, tool }, given, io);
   },
   async run(args, io) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Use --raw or --json, not both");
@@ -114,7 +114,11 @@ async function callHere(wanted: ShellCall, flags: CallFlags, io: Io): Promise<Sh
 
 /** Only calls that the daemon cannot make need these modules, which take long to load. */
 function modulesOfCalls() {
-  return Promise.all([import("../../programs/shell-call.ts"), import("../open-app.ts"), import("../at-terminal.ts")]);
+  return Promise.all([
+    import("../../programs/shell-call.ts"),
+    import("../open-app.ts"),
+    import("../terminal/at-terminal.ts"),
+  ]);
 }
 
 function waitingText({ target, tool }: ShellCall): string {
@@ -129,7 +133,7 @@ async function withAnswers(wanted: ShellCall, flags: CallFlags, io: Io): Promise
     });
   }
   const [{ describe }, { openApp }, { personAtTerminal }] = await modulesOfCalls();
-  const { askArguments } = await import("../ask-arguments.ts");
+  const { askArguments } = await import("../call/ask-arguments.ts");
   // Some servers offer tools only to hosts that can answer questions.
   const person = personAtTerminal(() => new Activity(undefined), io);
   await using app = await openApp(io, flags, { sharing: "shell", ownMeanwhile: true, person });

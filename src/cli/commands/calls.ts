@@ -10,11 +10,11 @@ import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { toolId } from "../../tools/model.ts";
 import { type ArgumentValues, command, flag, option } from "../command.ts";
-import { countUpTo, pastTime } from "../flags.ts";
+import { countUpTo, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
-import { listAnswer, localTime } from "../nouns.ts";
-import { stateCell } from "../palette.ts";
+import { listAnswer, localTime } from "../output/nouns.ts";
+import { stateCell } from "../terminal/palette.ts";
 
 /** Characters that the export writes at once. */
 const exportWriteChars = 65_536;

@@ -7,7 +7,7 @@ import fish from "../completions/claudikins.fish" with { type: "text" };
 import zsh from "../completions/claudikins.zsh" with { type: "text" };
 import type { Candidate } from "../completions/names.ts";
 import { type Offer, offer } from "../completions/offer.ts";
-import { oneWordOf } from "../flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 
 const scripts = { bash, zsh, fish };

@@ -16,10 +16,10 @@ import { recordMadeChange } from "../../setup/settings/policy-changes.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../setup/trust/trust-config.ts";
 import { requireLog } from "../../store/audit/record.ts";
 import { command, flag } from "../command.ts";
-import { configArgs, whichConfig } from "../config-flags.ts";
+import { configArgs, whichConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
-import { errorText } from "../report.ts";
+import { errorText } from "../output/report.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 
 export const path = command({
   description:

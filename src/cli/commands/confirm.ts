@@ -7,8 +7,8 @@ import { changePolicy } from "../../setup/settings/change-policy.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, place } from "../command.ts";
-import { changeArgs, whichConfig } from "../config-flags.ts";
-import { oneWordOf } from "../flags.ts";
+import { changeArgs, whichConfig } from "../flags/config-flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
 
 const wanted = [...confirmModes, "default"] as const;
 

@@ -16,14 +16,14 @@ import type { ExecutionView } from "../../programs/execution/stored-executions.t
 import type { Telemetry } from "../../programs/telemetry.ts";
 import { onAbort } from "../../servers/abort.ts";
 import { command, flag, option } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { timeUpTo } from "../flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { timeUpTo } from "../flags/flags.ts";
+import { recorderOf } from "../flags/trace-recorder.ts";
 import type { Io } from "../io.ts";
 import { maxIdleMs } from "../limits.ts";
 import { appOf, logsOf } from "../open-app.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 import { telemetryFor } from "../telemetry.ts";
-import { recorderOf } from "../trace-recorder.ts";
 
 /** How often a daemon that is a service looks whether another one has ended. */
 const anotherLookMs = 3_000;
@@ -134,7 +134,7 @@ async function runOnce(
         own: await ownCredentials(config, { env: io.env, log, tokenOf: () => undefined }),
       });
     },
-    openPage: async () => (await import("../open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
+    openPage: async () => (await import("../daemon/open-page.ts")).openPage({ file, trust: args.trust, cwd, log }, io),
     onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
   });
 }

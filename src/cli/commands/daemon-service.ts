@@ -7,10 +7,10 @@ import { type Service, serviceCommand, serviceOf } from "../../setup/service.ts"
 import { bestCommand } from "../../setup/upgrade/lasting.ts";
 import { runFailure, runProgram } from "../../setup/upgrade/run.ts";
 import { type ArgumentValues, command, flag } from "../command.ts";
-import { configArgs, openConfig } from "../config-flags.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { requireConsent } from "../prompt.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 
 /** Time for a command that starts or stops a service. */
 const serviceCommandMs = 60_000;

@@ -26,12 +26,12 @@ import { askToStop, findDaemons, hasEnded, type Peer, type SilentDaemon } from "
 import { placeOf } from "../../daemon/place.ts";
 import type { Status } from "../../daemon/protocol.ts";
 import { command, flag } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { defaultLines } from "../limits.ts";
-import { listAnswer } from "../nouns.ts";
-import { saying } from "../progress.ts";
-import { errorText } from "../report.ts";
+import { listAnswer } from "../output/nouns.ts";
+import { errorText } from "../output/report.ts";
+import { saying } from "../terminal/progress.ts";
 import { followLog, logArgs } from "./logs.ts";
 
 export const status = command({

@@ -8,13 +8,13 @@ import { openLog } from "../../base/log.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { credentialsFile } from "../../config/locations.ts";
 import { command, flag } from "../command.ts";
-import { type ConfigFlags, configArgs } from "../config-flags.ts";
 import { diagnose } from "../doctor/diagnose.ts";
 import { type CheckContext, exitCodeOf, type Finding, type FindingState, findingShape } from "../doctor/finding.ts";
+import { type ConfigFlags, configArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { countingServers } from "../progress.ts";
-import { cyan, green, red, yellow } from "../terminal-output.ts";
+import { countingServers } from "../terminal/progress.ts";
+import { cyan, green, red, yellow } from "../terminal/terminal-output.ts";
 
 export const findingsShape = list(findingShape);
 

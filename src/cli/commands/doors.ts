@@ -6,9 +6,9 @@ import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
 import { addDoor, doorOf, removeDoors } from "../../setup/settings/doors.ts";
 import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";
-import { changeArgs, configArgs, openConfig, whichConfig } from "../config-flags.ts";
-import { listAnswer } from "../nouns.ts";
+import { changeArgs, configArgs, openConfig, whichConfig } from "../flags/config-flags.ts";
 import { openApp } from "../open-app.ts";
+import { listAnswer } from "../output/nouns.ts";
 import { agentSurroundings } from "./skill.ts";
 
 const doorShape = {

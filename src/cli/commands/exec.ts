@@ -7,21 +7,21 @@ import { megabyte } from "../../base/units.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
-import { personAtTerminal } from "../at-terminal.ts";
 import { command, flag, option, place } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
-import { oneWordOf } from "../flags.ts";
+import { mayUseDaemon, runInDaemon } from "../daemon/with-daemon.ts";
+import { configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
+import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../flags/limit-flags.ts";
+import { recordArgs } from "../flags/trace-recorder.ts";
+import { besideWire, openWire, wireArgs } from "../flags/wire-flags.ts";
 import type { Io } from "../io.ts";
-import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
-import { doneShape, outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
-import { Activity } from "../progress.ts";
-import { writeAnswer } from "../report.ts";
-import { outputPlace } from "../result-files.ts";
+import { doneShape, outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
+import { writeAnswer } from "../output/report.ts";
+import { outputPlace } from "../output/result-files.ts";
 import { commandTrace } from "../telemetry.ts";
-import { dim } from "../terminal-output.ts";
-import { recordArgs } from "../trace-recorder.ts";
-import { besideWire, openWire, wireArgs } from "../wire-flags.ts";
-import { mayUseDaemon, runInDaemon } from "../with-daemon.ts";
+import { personAtTerminal } from "../terminal/at-terminal.ts";
+import { Activity } from "../terminal/progress.ts";
+import { dim } from "../terminal/terminal-output.ts";
 
 export default command({
   description: "Run TypeScript that calls tools. The returned value goes to stdout; logs and the receipt go to stderr.",
@@ -58,7 +58,7 @@ export default command({
     if (args.detach) {
       const other = attached.find((name) => args[name] !== undefined && args[name] !== false);
       if (other) throw new ClaudikinsError("USAGE", `--detach cannot be used with --${other}`);
-      const { runDetached } = await import("../with-daemon.ts");
+      const { runDetached } = await import("../daemon/with-daemon.ts");
       const source = await readSource(args.file, args.eval, io);
       const id = await runDetached({ source, limits, check: args.check }, args, io);
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };

@@ -39,19 +39,19 @@ import {
   recordAnswer,
   storedIn,
 } from "../all-executions.ts";
-import { personAtTerminal } from "../at-terminal.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
-import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
-import { countUpTo } from "../flags.ts";
+import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { countUpTo } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
-import { idLike } from "../nouns.ts";
 import { openApp } from "../open-app.ts";
-import { outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
-import { Activity } from "../progress.ts";
-import { writeAnswer } from "../report.ts";
-import { outputPlace } from "../result-files.ts";
+import { idLike } from "../output/nouns.ts";
+import { outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
+import { writeAnswer } from "../output/report.ts";
+import { outputPlace } from "../output/result-files.ts";
 import { commandTrace } from "../telemetry.ts";
+import { personAtTerminal } from "../terminal/at-terminal.ts";
+import { Activity } from "../terminal/progress.ts";
 
 const listed = {
   id: text,

@@ -17,13 +17,13 @@ import {
 } from "../../tools/generate.ts";
 import { isIdentifier } from "../../tools/names.ts";
 import { type CommandAnswer, command, flag, option, repeatable } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { stateCell, warningLabel } from "../palette.ts";
-import { countingServers } from "../progress.ts";
-import { errorText } from "../report.ts";
-import { type Cell, type Column, table } from "../table.ts";
+import { errorText } from "../output/report.ts";
+import { stateCell, warningLabel } from "../terminal/palette.ts";
+import { countingServers } from "../terminal/progress.ts";
+import { type Cell, type Column, table } from "../terminal/table.ts";
 
 const genShape = either(reportShape, checkShape);
 

@@ -7,8 +7,8 @@ import { agentNames } from "../../setup/agents/supported/agents.ts";
 import { planSwitch } from "../../setup/agents/switch-over.ts";
 import { neededExecutable } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { timeUpTo } from "../flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { timeUpTo } from "../flags/flags.ts";
 import { contextOf } from "../init/context.ts";
 import { diffsOf, dryTexts } from "../init/dry-run.ts";
 import { moveSecrets, secretWishes } from "../init/move-secrets.ts";
@@ -26,7 +26,7 @@ import {
 } from "../init/report.ts";
 import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
-import { errorText } from "../report.ts";
+import { errorText } from "../output/report.ts";
 
 /** Time for all servers together to answer `init`, if no flag says otherwise. */
 const defaultStartsMs = 30_000;

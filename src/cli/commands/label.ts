@@ -9,7 +9,7 @@ import { ownTool } from "../../setup/settings/switches.ts";
 import { untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, place, several } from "../command.ts";
-import { changeArgs, whichConfig } from "../config-flags.ts";
+import { changeArgs, whichConfig } from "../flags/config-flags.ts";
 
 const words = [...labels, "none", "default"];
 

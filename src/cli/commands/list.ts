@@ -27,14 +27,14 @@ import {
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
 import { heldLines } from "../../tools/search/held-tools.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { type ConfigFlags, configArgs, doorArgs } from "../config-flags.ts";
+import { type ConfigFlags, configArgs, doorArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { stateCell } from "../palette.ts";
-import { countingServers, saying } from "../progress.ts";
-import { errorText } from "../report.ts";
-import { table } from "../table.ts";
-import { dim } from "../terminal-output.ts";
+import { errorText } from "../output/report.ts";
+import { stateCell } from "../terminal/palette.ts";
+import { countingServers, saying } from "../terminal/progress.ts";
+import { table } from "../terminal/table.ts";
+import { dim } from "../terminal/terminal-output.ts";
 import { foundText } from "./search.ts";
 
 const serversShape = named(

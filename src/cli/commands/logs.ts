@@ -23,13 +23,13 @@ import { logsFolder } from "../../config/locations.ts";
 import { type LogLine, writtenLine } from "../../servers/logs/line.ts";
 import { configOwner, logFile } from "../../servers/logs/place.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { countUpTo, pastTime } from "../flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { countUpTo, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultLines } from "../limits.ts";
-import { listAnswer } from "../nouns.ts";
+import { listAnswer } from "../output/nouns.ts";
 import { findLogs, followFile, LogTail, logLines, readLog, removeLogs } from "../read-logs.ts";
-import { cyan, dim, red } from "../terminal-output.ts";
+import { cyan, dim, red } from "../terminal/terminal-output.ts";
 
 /** The flags of commands that show a log. */
 export const logArgs = {

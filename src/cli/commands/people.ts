@@ -10,11 +10,11 @@ import { serversOfPeople } from "../../servers/auth/person-files.ts";
 import { openStore } from "../../store/open.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { configArgs, sharedFolders } from "../config-flags.ts";
+import { configArgs, sharedFolders } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { configField, listAnswer, ofChosen, thingCalled } from "../nouns.ts";
-import { stateCell } from "../palette.ts";
-import { requireConsent } from "../prompt.ts";
+import { configField, listAnswer, ofChosen, thingCalled } from "../output/nouns.ts";
+import { stateCell } from "../terminal/palette.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 
 const signedInShape = record({
   id: text,

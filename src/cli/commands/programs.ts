@@ -33,19 +33,19 @@ import { Sandbox } from "../../sandbox/sandbox.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { openStore } from "../../store/open.ts";
 import { command, flag, option, place, several } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { configArgs, daemonArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../flags/limit-flags.ts";
+import { recordArgs } from "../flags/trace-recorder.ts";
 import type { Io } from "../io.ts";
-import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../limit-flags.ts";
-import { listAnswer } from "../nouns.ts";
-import { outcomeAnswer, outcomeShapes, outputText } from "../outcome.ts";
+import { listAnswer } from "../output/nouns.ts";
+import { outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
+import { writeAnswer } from "../output/report.ts";
+import { outputPlace } from "../output/result-files.ts";
 import { managing } from "../programs/manage.ts";
 import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
-import { writeAnswer } from "../report.ts";
-import { outputPlace } from "../result-files.ts";
 import { commandTrace } from "../telemetry.ts";
-import { recordArgs } from "../trace-recorder.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
@@ -232,12 +232,12 @@ export const run = command({
     const request = await requestForNamed(program.name, input, config.savedPrograms);
     if (args.detach) {
       if (args["dry-run"]) throw new ClaudikinsError("USAGE", "--detach cannot be used with --dry-run");
-      const { runDetached } = await import("../with-daemon.ts");
+      const { runDetached } = await import("../daemon/with-daemon.ts");
       const id = await runDetached({ program: program.name, input, limits }, args, io);
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
     }
     const form = (folders: OutputFolders) => ({ json: args.json === true, output: args.output, folders });
-    const { mayUseDaemon, runInDaemon } = await import("../with-daemon.ts");
+    const { mayUseDaemon, runInDaemon } = await import("../daemon/with-daemon.ts");
     if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ program: program.name, input, limits }, args, io);
       if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
@@ -247,8 +247,8 @@ export const run = command({
     const [{ openApp }, { outcomeInShell }, { personAtTerminal }, { Activity }] = await Promise.all([
       import("../open-app.ts"),
       import("../../app/shell-execution.ts"),
-      import("../at-terminal.ts"),
-      import("../progress.ts"),
+      import("../terminal/at-terminal.ts"),
+      import("../terminal/progress.ts"),
     ]);
     await using app = await openApp(io, args, {
       sandbox,

@@ -11,12 +11,12 @@ import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
 import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
 import { requireLog } from "../../store/audit/record.ts";
 import { command, flag, place, several } from "../command.ts";
-import { configArgs, whichConfig } from "../config-flags.ts";
+import { configArgs, whichConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { appOf } from "../open-app.ts";
-import { warningLabel } from "../palette.ts";
-import { saying } from "../progress.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { warningLabel } from "../terminal/palette.ts";
+import { saying } from "../terminal/progress.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 import { openCredentials } from "./auth.ts";
 
 export default command({

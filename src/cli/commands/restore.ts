@@ -7,9 +7,9 @@ import { maskOf } from "../../setup/agents/secrets.ts";
 import { agentNames, chosenAgents } from "../../setup/agents/supported/agents.ts";
 import { installedByInit, removeInstalled } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
 import type { Io } from "../io.ts";
-import { errorText } from "../report.ts";
+import { errorText } from "../output/report.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 
 const files = list(
   record({

@@ -28,11 +28,11 @@ import {
 } from "../../tools/definitions/review.ts";
 import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { configArgs, openConfig } from "../config-flags.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 
 const toolShape = record({
   tool: about("The tool's own name", text),

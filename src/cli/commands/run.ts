@@ -20,17 +20,17 @@ import {
   taskFailedShape,
   taskReceiptText,
 } from "../../task-runner/model.ts";
-import { personAtTerminal } from "../at-terminal.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs } from "../config-flags.ts";
-import { duration } from "../flags.ts";
+import { configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { duration } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
-import { keptValue } from "../outcome.ts";
-import { Activity } from "../progress.ts";
-import { canAsk } from "../prompt.ts";
-import { errorText, writeAnswer } from "../report.ts";
+import { keptValue } from "../output/outcome.ts";
+import { errorText, writeAnswer } from "../output/report.ts";
 import { commandTrace } from "../telemetry.ts";
-import { dim } from "../terminal-output.ts";
+import { personAtTerminal } from "../terminal/at-terminal.ts";
+import { Activity } from "../terminal/progress.ts";
+import { canAsk } from "../terminal/prompt.ts";
+import { dim } from "../terminal/terminal-output.ts";
 
 export default command({
   description: "Run a task given in words: a small model picks one tool and its arguments, and claudikins calls it.",
@@ -108,7 +108,7 @@ async function filledForm(message: string, schema: object, activity: Activity, i
   const inputSchema = schema as Record<string, unknown>;
   const resume = activity.pause();
   try {
-    const { askArguments } = await import("../ask-arguments.ts");
+    const { askArguments } = await import("../call/ask-arguments.ts");
     await io.stderr.write(`${message}\n`);
     const { args } = argumentsOf(await askArguments({ inputSchema }, [], io), inputSchema);
     return { action: "accept", content: { ...args } };

@@ -29,14 +29,14 @@ import {
   tellingExample,
 } from "../../tools/search/search-answer.ts";
 import { command, option, place, several } from "../command.ts";
-import { configArgs, doorArgs, usesDaemon } from "../config-flags.ts";
-import { countUpTo, oneWordOf } from "../flags.ts";
+import { configArgs, doorArgs, usesDaemon } from "../flags/config-flags.ts";
+import { countUpTo, oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
-import { wrappedLines } from "../layout.ts";
 import { openApp } from "../open-app.ts";
-import { countingServers } from "../progress.ts";
-import { valueText } from "../report.ts";
-import { bold, cyan, dim } from "../terminal-output.ts";
+import { valueText } from "../output/report.ts";
+import { wrappedLines } from "../terminal/layout.ts";
+import { countingServers } from "../terminal/progress.ts";
+import { bold, cyan, dim } from "../terminal/terminal-output.ts";
 
 /** Servers named when nothing was found. */
 const maxServersOfNothingFound = 20;

@@ -10,8 +10,8 @@ import { removeSecrets, setSecret, storedSecrets } from "../../config/secrets/st
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
 import { type ListedSecret, listedSecrets } from "../listed-secrets.ts";
-import { listAnswer } from "../nouns.ts";
-import { ask, canAsk } from "../prompt.ts";
+import { listAnswer } from "../output/nouns.ts";
+import { ask, canAsk } from "../terminal/prompt.ts";
 
 /** Characters of a secret. Private keys and certificates are shorter. */
 const maxSecretChars = 65_536;

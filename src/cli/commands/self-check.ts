@@ -8,7 +8,7 @@ import { inEmptyHome } from "../../setup/upgrade/proof.ts";
 import { command } from "../command.ts";
 import { unreadableStores } from "../doctor/unreadable-stores.ts";
 import { appOf } from "../open-app.ts";
-import { outcomeError } from "../report.ts";
+import { outcomeError } from "../output/report.ts";
 
 /** One call of the demo server, which is a process of this executable, and the arithmetic of the sandbox. */
 const program = "const { total } = await demo.list_orders(); return total > 0 ? [1, 2, 3].map((n) => n * 2) : total";

@@ -8,15 +8,15 @@ import { isAnsweredFor } from "../../config/trust/require.ts";
 import { watchedConfig } from "../../config/watched-config.ts";
 import { learnLater } from "../../serve/surface/learn-later.ts";
 import { command, flag, option } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs, openConfig } from "../config-flags.ts";
-import { continuedInDaemon } from "../continue-in-daemon.ts";
-import { oneWordOf } from "../flags.ts";
-import { httpArgs, httpChoice } from "../http-flags.ts";
+import { continuedInDaemon } from "../daemon/continue-in-daemon.ts";
+import { configArgs, daemonArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
+import { httpArgs, httpChoice } from "../flags/http-flags.ts";
+import { recordArgs } from "../flags/trace-recorder.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { warningLabel } from "../palette.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
-import { recordArgs } from "../trace-recorder.ts";
+import { warningLabel } from "../terminal/palette.ts";
 
 export default command({
   description:

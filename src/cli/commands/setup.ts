@@ -7,13 +7,13 @@ import { list, record, yesOrNo } from "../../base/json-shape.ts";
 import { type AgentFile, installSkills } from "../../setup/agents/skill-files.ts";
 import { type SetupStep, serversToAsk, setUp, stepShape } from "../../setup/setup.ts";
 import { command, flag } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
 import { diagnose } from "../doctor/diagnose.ts";
 import { exitCodeOf, type Finding } from "../doctor/finding.ts";
 import { failed } from "../doctor/servers.ts";
+import { configArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { countingServers } from "../progress.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { countingServers } from "../terminal/progress.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 import { findingsShape, findingsText, openScene, sumText } from "./doctor.ts";
 import { agentSurroundings, filesFor, usualAgents } from "./skill.ts";
 

@@ -17,12 +17,12 @@ import type { Agent, AgentSurroundings } from "../../setup/agents/supported/mode
 import { hookTexts } from "../../tools/registry/hook-texts.ts";
 import { markedHooks } from "../../tools/registry/hooks.ts";
 import { type ArgumentValues, type CommandAnswer, command, flag, option, place, repeatable } from "../command.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
-import { oneWordOf } from "../flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
-import { listAnswer } from "../nouns.ts";
-import { stateCell } from "../palette.ts";
-import { errorText } from "../report.ts";
+import { listAnswer } from "../output/nouns.ts";
+import { errorText } from "../output/report.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { stateCell } from "../terminal/palette.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
 

@@ -20,12 +20,12 @@ import { defaultDays, ledgerKeptDays } from "../../programs/limits.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { countUpTo } from "../flags.ts";
-import { type Canvas, chart, wrappedLines } from "../layout.ts";
-import { warningLabel } from "../palette.ts";
-import { table } from "../table.ts";
-import { bold, dim } from "../terminal-output.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { countUpTo } from "../flags/flags.ts";
+import { type Canvas, chart, wrappedLines } from "../terminal/layout.ts";
+import { warningLabel } from "../terminal/palette.ts";
+import { table } from "../terminal/table.ts";
+import { bold, dim } from "../terminal/terminal-output.ts";
 
 /** Minimum width for all columns of the statistics. */
 const minStatisticsChars = 72;

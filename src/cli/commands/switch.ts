@@ -16,7 +16,7 @@ import {
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { toolId } from "../../tools/model.ts";
 import { type Command, command, place, several } from "../command.ts";
-import { changeArgs, whichConfig } from "../config-flags.ts";
+import { changeArgs, whichConfig } from "../flags/config-flags.ts";
 
 export const enable = switchCommand(
   true,

@@ -8,9 +8,9 @@ import { dayMs } from "../../base/units.ts";
 import { readTokens, type StoredToken, tokenId, tokenPrefix } from "../../serve/tokens/token-file.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { command, flag, option, place, several } from "../command.ts";
-import { configArgs, openConfig } from "../config-flags.ts";
-import { futureTime } from "../flags.ts";
-import { chosenOwner, configField, listAnswer, ofChosen, thingCalled } from "../nouns.ts";
+import { configArgs, openConfig } from "../flags/config-flags.ts";
+import { futureTime } from "../flags/flags.ts";
+import { chosenOwner, configField, listAnswer, ofChosen, thingCalled } from "../output/nouns.ts";
 
 /** Characters of the name of a token. */
 const maxTokenNameChars = 64;

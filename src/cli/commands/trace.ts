@@ -16,8 +16,8 @@ import {
   recordAnswer,
 } from "../all-executions.ts";
 import { command, flag, option } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { countUpTo } from "../flags.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { countUpTo } from "../flags/flags.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
 
 const traceShape = either(

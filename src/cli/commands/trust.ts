@@ -17,10 +17,10 @@ import { linesOf } from "../../setup/trust/lines.ts";
 import { changesOf, ownLines, trustQuestion } from "../../setup/trust/question.ts";
 import { endTrust, trustConfig } from "../../setup/trust/trust-config.ts";
 import { type CommandAnswer, command, flag, place } from "../command.ts";
-import { asksForTrust } from "../config-flags.ts";
+import { asksForTrust } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { listAnswer } from "../nouns.ts";
-import { canAsk } from "../prompt.ts";
+import { listAnswer } from "../output/nouns.ts";
+import { canAsk } from "../terminal/prompt.ts";
 
 const lineShape = record({
   part: about("A server's name, or policy, model, folders or executions", text),

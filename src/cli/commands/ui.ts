@@ -1,11 +1,11 @@
 /** `claudikins ui`: opens the local page, which the daemon serves. */
 import { about, record, text, yesOrNo } from "../../base/json-shape.ts";
 import type { Invitation } from "../../page/user-page.ts";
-import { hasBrowser, needsFile, openBrowser, openFile } from "../browser.ts";
 import { command, flag } from "../command.ts";
-import { configArgs } from "../config-flags.ts";
-import { saying } from "../progress.ts";
-import { daemonOf } from "../with-daemon.ts";
+import { daemonOf } from "../daemon/with-daemon.ts";
+import { configArgs } from "../flags/config-flags.ts";
+import { hasBrowser, needsFile, openBrowser, openFile } from "../terminal/browser.ts";
+import { saying } from "../terminal/progress.ts";
 
 export default command({
   description:

@@ -16,7 +16,7 @@ import { removeInstalled } from "../../setup/upgrade/lasting.ts";
 import { openStore } from "../../store/open.ts";
 import { command, flag } from "../command.ts";
 import type { Io } from "../io.ts";
-import { requireConsent } from "../prompt.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 import { restoreFailure } from "./restore.ts";
 
 interface Removable {

@@ -13,7 +13,7 @@ import { compareVersions, isVersion } from "../../setup/upgrade/versions.ts";
 import type { WaitingPrograms } from "../../store/executions.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
 import type { Io } from "../io.ts";
-import { saying } from "../progress.ts";
+import { saying } from "../terminal/progress.ts";
 
 export default command({
   description:
@@ -146,7 +146,7 @@ async function replace(about: About, io: Io): Promise<CommandAnswer> {
 async function handOver(peers: readonly Peer[], { env }: Io): Promise<WaitingPrograms[]> {
   const [{ askToStop }, { usesDaemon }] = await Promise.all([
     import("../../daemon/peers.ts"),
-    import("../config-flags.ts"),
+    import("../flags/config-flags.ts"),
   ]);
   // One whose page is open leaves its place by itself, and keeps the page.
   const others = peers.filter(({ status }) => !status.page);

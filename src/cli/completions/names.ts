@@ -13,7 +13,7 @@ import { type RegistryServer, toolId } from "../../tools/model.ts";
 import { firstSentence } from "../../tools/signature.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
-import { chosenOwner } from "../nouns.ts";
+import { chosenOwner } from "../output/nouns.ts";
 
 /** Tools that completion offers. If more fit, servers are offered first. */
 const maxCompletedTools = 200;

@@ -15,7 +15,7 @@ import { variantsOf, wantedOfVariant } from "../../setup/registries/variants.ts"
 import { type NewServer, notInCatalog } from "../../setup/settings/add-server.ts";
 import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
-import { canAsk, choose, confirm } from "../prompt.ts";
+import { canAsk, choose, confirm } from "../terminal/prompt.ts";
 import { agreesToFolders, needsPerson, unclear, unseen } from "./consent.ts";
 import {
   type ChosenServer,

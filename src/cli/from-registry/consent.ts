@@ -7,7 +7,7 @@ import type { TemplateValues, Wanted } from "../../setup/registries/templates.ts
 import { mustBeSeen } from "../../setup/registries/unseen.ts";
 import type { Variant } from "../../setup/registries/variant.ts";
 import type { Io } from "../io.ts";
-import { canAsk, confirm } from "../prompt.ts";
+import { canAsk, confirm } from "../terminal/prompt.ts";
 import type { ChosenServer, Wish } from "./find-server.ts";
 
 /** The error if `--yes` is not about one exact version, or a registry is in doubt. */

@@ -21,8 +21,8 @@ import {
   titleOf,
 } from "../../setup/registries/registries.ts";
 import type { Io } from "../io.ts";
-import { saying } from "../progress.ts";
-import { choose } from "../prompt.ts";
+import { saying } from "../terminal/progress.ts";
+import { choose } from "../terminal/prompt.ts";
 
 /** Servers that fit a name. More are counted, and not listed. */
 const maxListedMatches = 20;

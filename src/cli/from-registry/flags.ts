@@ -2,7 +2,7 @@
 import { about, exactly, list, oneOf, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
 import { kinds } from "../../setup/registries/variant.ts";
 import { type Args, type ArgumentValues, flag, option, repeatable } from "../command.ts";
-import { oneWordOf } from "../flags.ts";
+import { oneWordOf } from "../flags/flags.ts";
 
 export const registryArgs = {
   search: option("Find servers by these words in the catalog and the registries, and add nothing", {

@@ -4,7 +4,7 @@ import type { ValueOf } from "../../base/json-shape.ts";
 import { searchRegistries } from "../../setup/registries/lookup.ts";
 import type { CommandAnswer } from "../command.ts";
 import type { Io } from "../io.ts";
-import { type RowField, tableOf } from "../table.ts";
+import { type RowField, tableOf } from "../terminal/table.ts";
 import { foundJson } from "./add-published.ts";
 import { asking, failureNotes, registriesFor } from "./find-server.ts";
 import type { foundServerShape } from "./flags.ts";

@@ -5,7 +5,7 @@ import { didYouMean } from "../../base/near-names.ts";
 import { homeOf } from "../../config/locations.ts";
 import { badValue, type TemplateValues, valueProblem, type Wanted } from "../../setup/registries/templates.ts";
 import type { Io } from "../io.ts";
-import { ask, confirm } from "../prompt.ts";
+import { ask, confirm } from "../terminal/prompt.ts";
 
 export interface GivenValues {
   /** `--set name=value`, in the order of the command line. */

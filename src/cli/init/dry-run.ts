@@ -6,7 +6,7 @@ import { maskOf } from "../../setup/agents/secrets.ts";
 import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import { isEmpty, nothingFound, type Survey, type SwitchPlan } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 import { conflictLines, decisionText } from "./questions.ts";
 
 /** The change of each file. Secrets are shown as ***. */

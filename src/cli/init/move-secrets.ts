@@ -2,7 +2,7 @@
 import { counted } from "../../base/counted.ts";
 import { namesFor, type PlainSecret, plainSecretsOf, refer } from "../../setup/agents/plain-secrets.ts";
 import { planSwitch } from "../../setup/agents/switch-over.ts";
-import { confirm } from "../prompt.ts";
+import { confirm } from "../terminal/prompt.ts";
 import { type InitContext, keepSecret } from "./context.ts";
 import type { StartedPlan } from "./start-servers.ts";
 

@@ -13,9 +13,9 @@ import { chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Supplied } from "../../setup/agents/supported/model.ts";
 import { isEmpty, nothingFound, type Survey, takeSurvey } from "../../setup/agents/switch-over.ts";
 import { filled } from "../../setup/settings/add-server.ts";
-import { parsePairs } from "../flags.ts";
+import { parsePairs } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
-import { ask, choose } from "../prompt.ts";
+import { ask, choose } from "../terminal/prompt.ts";
 import { type InitContext, keepSecret } from "./context.ts";
 
 interface ImportFlags {

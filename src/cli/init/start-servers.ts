@@ -12,8 +12,8 @@ import { askAll } from "../../tools/catalog/ask-all.ts";
 import { isSharedAgainstDefault, sessionOf } from "../../tools/catalog/session-of.ts";
 import { definitionJson } from "../../tools/model.ts";
 import { appOf } from "../open-app.ts";
-import { countingServers } from "../progress.ts";
-import { confirm } from "../prompt.ts";
+import { countingServers } from "../terminal/progress.ts";
+import { confirm } from "../terminal/prompt.ts";
 import type { InitContext } from "./context.ts";
 import { type Measured, rowsOf, type ServerRow, type ServerSessions } from "./report.ts";
 

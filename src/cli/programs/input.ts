@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../base/json-object.ts";
 import { inputOf, valuesOf } from "../../programs/saved/given.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
-import { readGiven } from "../call-words.ts";
+import { readGiven } from "../call/call-words.ts";
 import type { Io } from "../io.ts";
 
 /** Throws USAGE, FILE_NOT_FOUND and INVALID_ARGUMENTS. */

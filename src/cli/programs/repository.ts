@@ -13,10 +13,10 @@ import { callOf } from "../../programs/saved/namespace.ts";
 import { programToSave, store } from "../../programs/saved/save.ts";
 import { type FetchedCommit, fetchCommit, sourceIn } from "../../setup/repository.ts";
 import { command, flag, option, place, several } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
+import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { requireConsent } from "../prompt.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 
 export const add = command({
   description:

@@ -15,11 +15,11 @@ import { problemOfName, type SavedProgram } from "../../programs/saved/model.ts"
 import { callOf } from "../../programs/saved/namespace.ts";
 import { type ProgramToSave, programToSave, type SavedNow, store } from "../../programs/saved/save.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
-import { configArgs, doorArgs } from "../config-flags.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { configArgs, doorArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { requireConsent } from "../prompt.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 import { valuesFrom } from "./input.ts";
 
 export const save = command({

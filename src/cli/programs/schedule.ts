@@ -7,9 +7,9 @@ import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { addSchedule, removeSchedule } from "../../programs/saved/manage.ts";
 import { nextTimes, type Schedule, type ScheduledRun } from "../../programs/saved/schedules.ts";
 import { command, option, pairs, place, several } from "../command.ts";
-import { configArgs, doorArgs, openConfig, usesDaemon } from "../config-flags.ts";
+import { daemonOf } from "../daemon/with-daemon.ts";
+import { configArgs, doorArgs, openConfig, usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { daemonOf } from "../with-daemon.ts";
 import { inputFrom } from "./input.ts";
 import { managing } from "./manage.ts";
 

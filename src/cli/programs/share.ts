@@ -8,10 +8,10 @@ import type { SavedProgram } from "../../programs/saved/model.ts";
 import { changedSince, pinsOf } from "../../programs/saved/pins.ts";
 import { acceptCalled, store } from "../../programs/saved/save.ts";
 import { command, flag, option, place } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../config-flags.ts";
-import { colouredDiff, unifiedDiff } from "../diff.ts";
+import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { requireConsent } from "../prompt.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { requireConsent } from "../terminal/prompt.ts";
 import { managing } from "./manage.ts";
 
 export const labelsShape = about(

@@ -17,11 +17,11 @@ import type { Replicas } from "../../serve/http/replicas/replicas.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { configOwner } from "../../servers/logs/place.ts";
-import { type ConfigFlags, openConfig, sharedFolders } from "../config-flags.ts";
-import { continuedInDaemon } from "../continue-in-daemon.ts";
-import { type HttpChoice, type KeptToken, keptToken, requireToken } from "../http-flags.ts";
+import { continuedInDaemon } from "../daemon/continue-in-daemon.ts";
+import { type ConfigFlags, openConfig, sharedFolders } from "../flags/config-flags.ts";
+import { type HttpChoice, type KeptToken, keptToken, requireToken } from "../flags/http-flags.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../palette.ts";
+import { warningLabel } from "../terminal/palette.ts";
 
 /** Time for which a replica still serves after SIGTERM: balancers ask for its health every one or two seconds, and twice before they turn away. */
 const usualLameDuckMs = 5_000;

@@ -5,7 +5,7 @@ import { toClaudikinsError } from "../../base/errors.ts";
 import { openLog } from "../../base/log.ts";
 import { NotTrusted } from "../../config/trust/not-trusted.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../palette.ts";
+import { warningLabel } from "../terminal/palette.ts";
 
 interface LockedChoices extends Pick<LockedOptions, "open" | "asks"> {
   mayShow: () => boolean;

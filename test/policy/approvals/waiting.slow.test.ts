@@ -1,9 +1,9 @@
 /** Calls that wait for a decision: made in the agent, at the terminal, or by another process. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { personAtTerminal } from "../../../src/cli/at-terminal.ts";
 import type { Io } from "../../../src/cli/io.ts";
-import type { Activity } from "../../../src/cli/progress.ts";
+import { personAtTerminal } from "../../../src/cli/terminal/at-terminal.ts";
+import type { Activity } from "../../../src/cli/terminal/progress.ts";
 import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
 import { asking } from "../../store/approvals.ts";

@@ -1,0 +1,73 @@
+/** Opens the page of a daemon with an app of its own, which follows changes of the config. */
+
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { Log } from "../../base/log.ts";
+import { loadConfig } from "../../config/load.ts";
+import { homeOf } from "../../config/locations.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
+import { watchedConfig } from "../../config/watched-config.ts";
+import { DaemonClient } from "../../daemon/client.ts";
+import { statusOf } from "../../daemon/peers.ts";
+import { placeOf } from "../../daemon/place.ts";
+import { PageApi } from "../../page/api.ts";
+import type { Background } from "../../page/program-actions.ts";
+import { UserPage } from "../../page/user-page.ts";
+import { Approvals } from "../../policy/approvals/approvals.ts";
+import { openCredentials } from "../commands/auth.ts";
+import { usesDaemon } from "../flags/config-flags.ts";
+import type { Io } from "../io.ts";
+import { appOf } from "../open-app.ts";
+import { continuedInDaemon } from "./continue-in-daemon.ts";
+
+export interface PageOptions {
+  /** The config file; undefined for the demo. */
+  file: string | undefined;
+  /** Whether the user vouches for the config. */
+  trust: boolean | undefined;
+  /** The working directory of servers. */
+  cwd: string;
+  log: Log;
+}
+
+export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): Promise<UserPage> {
+  const { env } = io;
+  const choice = { flag: file, cwd, env };
+  const load = (door?: string) => loadConfig({ ...choice, demo: file === undefined, trust, door, isFlagFound: true });
+  const reload = file === undefined ? undefined : { choice, load, files: watchedConfig(choice) };
+  const app = await appOf(await load(), io, { cwd, reload });
+  const isAnswered = isAnsweredFor({ trust, isFlagFound: true, flag: file, env });
+  const api = new PageApi({
+    app,
+    approvals: new Approvals({ env }),
+    credentials: await openCredentials(io, { json: true, config: app.config }),
+    env,
+    isAnswered,
+    continued: async (execution, config) =>
+      (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
+    openDoor: async (door) => app.behindDoor(await load(door)),
+    background: backgroundOf(file, isAnswered, env),
+    // The variables of a changed config may lead to another daemon.
+    running: async () => statusOf(placeOf(file, env).socket),
+  });
+  return new UserPage({ api, log, home: homeOf(env) });
+}
+
+/** What the daemon does for the page. This process may have left its place to another one. */
+function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["env"]): Background {
+  const client = () => new DaemonClient(file, env, isAnswered);
+  return {
+    async start(program) {
+      if (!usesDaemon({}, env)) {
+        throw new ClaudikinsError("USAGE", "There can be no daemon here, so the program cannot run in it", {
+          hint: `Run it in a shell: claudikins programs run ${program.program}`,
+        });
+      }
+      return ((await client().post("/executions", program)) as { id: string }).id;
+    },
+    async wake() {
+      if (!usesDaemon({}, env)) return false;
+      await client().post("/adopt", { executions: [] });
+      return true;
+    },
+  };
+}
