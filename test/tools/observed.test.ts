@@ -1,8 +1,16 @@
 /** Shapes of results contain kinds and names of fields, never data; they can be merged in any order, and are bounded. */
 import { describe, expect, test } from "bun:test";
 import { areNames, looksLikeData, numbered } from "../../src/tools/observed/data-keys.ts";
-import { givenBy, givenWords, shapeOf, shapeOfText } from "../../src/tools/observed/observe.ts";
-import { merge, objectShape, readShape, type Shape, shallow, shownShape } from "../../src/tools/observed/shape.ts";
+import { givenBy, givenWords, isOfShape, shapeOf, shapeOfText } from "../../src/tools/observed/observe.ts";
+import {
+  bounded,
+  merge,
+  objectShape,
+  readShape,
+  type Shape,
+  shallow,
+  shownShape,
+} from "../../src/tools/observed/shape.ts";
 import { signature } from "../../src/tools/signature.ts";
 
 /** The shape as search shows it. */
@@ -313,6 +321,77 @@ describe("merged shapes", () => {
     const whole = shapeOf({ orders: [{ id: "x" }], total: 1 });
     expect(merge(whole, shapeOf({ orders: [] }), true).required).toEqual(["orders", "total"]);
     expect(merge(whole, shapeOf({ orders: [] })).required).toEqual(["orders"]);
+  });
+});
+
+describe("a result of a known shape", () => {
+  const rows = [{ id: 1, name: "ada" }, { id: 2 }];
+  const texts = [
+    "one",
+    "two words",
+    "a\nb",
+    "id,n\na,1",
+    "- a\n- b",
+    "{}",
+    "[]",
+    '{"id":12345678901234567890}',
+    "{ broken",
+    "7",
+    "",
+  ];
+  const values = [
+    rows,
+    rows.slice(1),
+    [],
+    {},
+    null,
+    7,
+    true,
+    "x",
+    "two words",
+    "a\nb",
+    { text: "a" },
+    { text: "two words" },
+  ];
+  const nested = [
+    { text: "a\nb" },
+    { a: { b: { c: { d: { e: { f: { g: 1 } } } } } } },
+    { rows, next: null },
+    { rows: [], next: "2" },
+  ];
+  const maps = [
+    { "2026-01-01": 1, "2026-01-02": 2, "2026-01-03": 3 },
+    { "2026-01-01": "x" },
+    { anna: { login: "anna" } },
+  ];
+  const contents = [
+    ...texts.map((text) => ({ text })),
+    ...[...values, ...nested, ...maps].flatMap((value) => [{ value }, { text: JSON.stringify(value) }]),
+    { value: Array.from({ length: 100 }, (_, id) => ({ id })) },
+  ];
+  const observed = ({ text, value }: (typeof contents)[number] & { text?: string; value?: unknown }) =>
+    text === undefined ? shapeOf(value) : shapeOfText(text)!.shape;
+
+  test("is found without observing it only if it would add nothing", () => {
+    let found = 0;
+    for (const first of contents) {
+      for (const second of contents) {
+        const known = bounded(merge(observed(first), observed(second)));
+        for (const content of contents) {
+          if (!isOfShape(content, known)) continue;
+          found += 1;
+          expect(bounded(merge(known, observed(content))), JSON.stringify({ known, content })).toEqual(known);
+        }
+      }
+    }
+    expect(found).toBeGreaterThan(contents.length ** 2);
+  });
+
+  test("is found for what servers answer again and again", () => {
+    for (const value of [rows, { rows, next: null }, { text: "two words" }, "two words", 7]) {
+      expect(isOfShape({ value }, shapeOf(value))).toBe(true);
+      expect(isOfShape({ text: JSON.stringify(value) }, shapeOf(value))).toBe(true);
+    }
   });
 });
 

@@ -12,13 +12,22 @@ import { Watched } from "../../base/watched.ts";
 import { resultContent, type ToolResult } from "../../servers/result.ts";
 import { maxObservedTextChars, minToolsOffThread } from "../limits.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
-import { givenBy, givenWords, type Observed, shapeOf, shapeOfText } from "../observed/observe.ts";
+import {
+  givenBy,
+  givenWords,
+  isOfShape,
+  type Observed,
+  type SeenContent,
+  shapeOf,
+  shapeOfText,
+} from "../observed/observe.ts";
 import { isText, isVague } from "../observed/result-schema.ts";
 import {
   type AllObserved,
   addObserved,
   applyObserved,
   isKnownShape,
+  knownShapeOf,
   type LearnedShape,
   observedFileName,
   observedLockName,
@@ -213,11 +222,17 @@ export class Observer {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const seen of waiting) {
-      const { text, value } = contentOf(seen.result);
+      const content = contentOf(seen.result);
+      const { text, value } = content;
       // A complete declared type can only be wrong about numbers that programs receive as texts.
       const { outputSchema } = seen.tool;
       const isWhole = outputSchema !== undefined && !isVague(outputSchema) && !isText(outputSchema);
       if (isWhole && !(text === undefined ? hasExact(value) : mayHaveExact(text))) continue;
+      const known = knownShapeOf(seen, this.#all ?? this.#read());
+      if (known && (text?.length ?? 0) <= maxObservedInlineChars && isOfShape(content, known)) {
+        seen.count.unchanged += 1;
+        continue;
+      }
       const given = givenWords(seen.args, seen.tool);
       if (text === undefined) this.#learn(seen, { shape: shapeOf(value, givenBy(given)), part: false });
       else if (text.length <= maxObservedInlineChars || text.length > maxObservedTextChars)
@@ -327,7 +342,7 @@ function charsOf({ content }: ToolResult): number {
 }
 
 /** The text or JSON of a result, or its value if that is already parsed. */
-function contentOf(result: ToolResult): { text?: string; value?: unknown } {
+function contentOf(result: ToolResult): SeenContent {
   const content = resultContent(result);
   if ("text" in content) return { text: content.text };
   const value = "blocks" in content ? content.blocks : content.structured;

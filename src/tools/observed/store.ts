@@ -95,12 +95,22 @@ export interface LearnedShape extends Observed {
   tool: RegistryTool;
 }
 
-/** Whether adding the shape would change nothing, as for nearly every result of a tool that was called before. */
-export function isKnownShape({ server, tool, shape, part }: LearnedShape, all: AllObserved): boolean {
+/** The shape of a tool's results, if the tool has it. */
+export function knownShapeOf(
+  { server, tool }: Pick<LearnedShape, "server" | "tool">,
+  all: AllObserved,
+): Shape | undefined {
   const before = all.get(server.name);
   const known = before?.fingerprint === server.fingerprint ? before.tools.get(tool.name) : undefined;
-  if (!known || !tool.observed || !isOf(known, tool)) return false;
-  return JSON.stringify(bounded(merge(known.shape, shape, part))) === JSON.stringify(known.shape);
+  return known && tool.observed && isOf(known, tool) ? known.shape : undefined;
+}
+
+/** Whether adding the shape would change nothing. */
+export function isKnownShape(learned: LearnedShape, all: AllObserved): boolean {
+  const known = knownShapeOf(learned, all);
+  return (
+    known !== undefined && JSON.stringify(bounded(merge(known, learned.shape, learned.part))) === JSON.stringify(known)
+  );
 }
 
 /** Adds a shape. Drops shapes of an older config entry and of removed tools. */

@@ -120,6 +120,13 @@ export function mergedForm(a: TextForm | undefined, b: TextForm | undefined): Te
   return names.join() === otherNames.join() ? a : [kind];
 }
 
+/** Whether merging the form of a text into one that is known would change nothing. False in doubt: only texts of one line are looked at. */
+export function addsNoForm(text: string, known: TextForm | undefined): boolean {
+  if (text.length > maxFormChars) return false;
+  const line = text.trim();
+  return !line.includes("\n") && (known !== undefined || !/\s/.test(line));
+}
+
 /** Reads a form from a file that may have been edited. Undefined for an invalid one. */
 export function readForm(value: unknown): TextForm | undefined {
   const isForm =
