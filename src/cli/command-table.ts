@@ -85,6 +85,8 @@ export const commands: CommandTable = {
         schedule: "Run one on a schedule, such as every morning",
         unschedule: "End schedules",
         remove: "Remove some",
+        record: "Run one and keep its calls for its tests",
+        test: "Test some without any server",
         share: "Let everybody call a program of one agent",
         accept: "Accept changes of the programs that one calls",
         add: "Add one from a git repository",

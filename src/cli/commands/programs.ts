@@ -47,10 +47,12 @@ import { outputPlace } from "../result-files.ts";
 import { commandTrace } from "../telemetry.ts";
 import { recordArgs } from "../trace-recorder.ts";
 
+export { record } from "../programs/record.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
 export { schedule, unschedule } from "../programs/schedule.ts";
 export { accept, share } from "../programs/share.ts";
+export { test } from "../programs/test.ts";
 
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
