@@ -85,6 +85,7 @@ export const commands: CommandTable = {
         schedule: "Run one on a schedule, such as every morning",
         unschedule: "End schedules",
         remove: "Remove some",
+        keep: "Keep an execution as a program, with a recording",
         record: "Run one and keep its calls for its tests",
         test: "Test some without any server",
         share: "Let everybody call a program of one agent",

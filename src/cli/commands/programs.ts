@@ -47,6 +47,7 @@ import { outputPlace } from "../result-files.ts";
 import { commandTrace } from "../telemetry.ts";
 import { recordArgs } from "../trace-recorder.ts";
 
+export { keep } from "../programs/keep.ts";
 export { record } from "../programs/record.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
