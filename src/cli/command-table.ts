@@ -95,6 +95,10 @@ export const commands: CommandTable = {
       }),
     },
   },
+  mock: {
+    summary: "Play a recorded server, for tests without it",
+    load: () => import("./commands/mock.ts"),
+  },
   executions: {
     summary: "What was run, what runs and what waits (list, show, cancel, …)",
     description:
@@ -325,7 +329,7 @@ export const sections: Readonly<Record<string, readonly string[]>> = {
     "completions",
     "demo",
   ],
-  "Use tools": ["list", "search", "call", "exec", "run", "programs"],
+  "Use tools": ["list", "search", "call", "exec", "run", "programs", "mock"],
   "See what happens": ["ui", "executions", "calls", "stats", "logs", "doctor", "daemon"],
   "Decide what may be called": ["approvals", "confirm", "doors", "trust", "review", "label", "edit", "audit"],
   "For agents": ["serve", "tokens", "people", "skill"],
