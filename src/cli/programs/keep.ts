@@ -58,9 +58,9 @@ export const keep = command({
     ...doorArgs,
   },
   examples: [
-    "claudikins programs keep last",
+    "claudikins programs keep last --dry-run",
     "claudikins programs keep last --name revenue-by-region month=2026-10 --yes",
-    "claudikins programs keep last --fixed limit --dry-run",
+    "claudikins programs keep last --fixed month --yes",
   ],
   json: record({
     name: text,
@@ -85,10 +85,6 @@ export const keep = command({
     const inputs = isAsked ? await askedInputs(proposed, io) : proposed;
     const wanted = args.name ?? proposedName(found.code, { calls });
     const name = isAsked && args.name === undefined ? await askedName(wanted, io) : wanted;
-    if (name === undefined)
-      throw new ClaudikinsError("USAGE", "The program needs a name", {
-        hint: "Add --name, such as --name revenue-by-region.",
-      });
     const given: JsonObject = Object.fromEntries(inputs.map((each) => [each.name, each.value]));
     const { description } = args;
     const allowed = [...(found.calls ?? []), ...args.call.map(withoutFunction)];
@@ -155,10 +151,10 @@ async function askedInputs(proposed: readonly ProposedInput[], io: Io): Promise<
   return inputs;
 }
 
-async function askedName(proposed: string | undefined, io: Io): Promise<string | undefined> {
+async function askedName(proposed: string, io: Io): Promise<string> {
   for (;;) {
-    const answer = (await ask(io, `Name${proposed === undefined ? "" : ` [${proposed}]`}: `)).trim() || proposed;
-    const problem = answer === undefined ? "give a name" : problemOfName(answer);
+    const answer = (await ask(io, `Name [${proposed}]: `)).trim() || proposed;
+    const problem = problemOfName(answer);
     if (problem === undefined) return answer;
     await io.stderr.write(`${visibleText(problem)}\n`);
   }

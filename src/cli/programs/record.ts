@@ -70,7 +70,7 @@ export const record = command({
   },
   examples: [
     "claudikins programs record revenue-by-region month=2026-09",
-    "claudikins programs record revenue-by-region month=2026-09 --as september --ignore output.generatedAt",
+    "claudikins programs record revenue-by-region month=2026-09 --as september",
   ],
   json: recordedShape,
   jsonFailure: outcomeShapes.jsonFailure,

@@ -48,7 +48,7 @@ export function pathIn(place: string): (string | number)[] {
 }
 
 function notPlace(place: string): ClaudikinsError {
-  return new ClaudikinsError("USAGE", `"${place}" is no place in a recording`, {
+  return new ClaudikinsError("USAGE", `A recording has no place that is written as "${place}"`, {
     hint: "Examples: output.items[*].id, calls[0].arguments.since, calls[*].arguments.id",
   });
 }

@@ -2,12 +2,12 @@
  * Replaces private data by placeholders of the same type and form, so that a recording can be shown to others. Equal values get equal
  * placeholders, so that a program still finds what belongs together.
  */
+
 import { isObject } from "../../base/json-object.ts";
+import { dayMs } from "../../base/units.ts";
 
 /** The first day that stands for a date, in milliseconds since 1970. */
 const firstDay = Date.UTC(2000, 0, 1);
-
-const dayMs = 86_400_000;
 
 const date = /^\d{4}-\d{2}-\d{2}$/;
 const moment = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/;

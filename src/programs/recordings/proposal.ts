@@ -85,13 +85,13 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${wanted}${number}`)) return `${wanted}${number}`;
 }
 
-/** `revenue-by-region` from the comment at the beginning of the code, or from the tool that is called first. Undefined if there is neither. */
-export function proposedName(code: string, { calls }: Pick<Taken, "calls">): string | undefined {
+/** `revenue-by-region` from the comment at the beginning of the code, or from the tool that is called first. */
+export function proposedName(code: string, { calls }: Pick<Taken, "calls">): string {
   const comment = /^\s*(?:\/\/|\/\*\*?)\s*([^\n]+)/.exec(code)?.[1]?.replace(/\*\/.*$/, "");
   const words = (comment ?? calls.find(({ server }) => server !== "")?.tool ?? "")
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "" && !/^(?:the|a|an|of|for)$/.test(word));
   const name = words.slice(0, 5).join("-").slice(0, 64).replace(/-+$/, "");
-  return problemOfName(name) === undefined ? name : undefined;
+  return problemOfName(name) === undefined ? name : "kept-program";
 }

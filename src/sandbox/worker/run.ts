@@ -146,8 +146,7 @@ export class Run implements HostCalls {
   /** When the code began to run; undefined while it waits. */
   #runningSince: number | undefined;
   #over = false;
-  /** Given for a replay. */
-  readonly #world: ReplayedWorld | undefined;
+  readonly world: ReplayedWorld | undefined;
 
   constructor(context: ReusableContext, { run, code, isKept, send, onEnd, pages = new Pages(), saved }: RunParts) {
     this.#context = context;
@@ -157,7 +156,7 @@ export class Run implements HostCalls {
     this.#onEnd = onEnd;
     this.#isKept = isKept;
     this.#pages = pages;
-    if (run.replaysFrom !== undefined && run.seed) this.#world = new ReplayedWorld(run.replaysFrom, run.seed);
+    if (run.replaysFrom !== undefined && run.seed) this.world = new ReplayedWorld(run.replaysFrom, run.seed);
     const { usedMs, displayedBytes, displayed, isAsleep } = saved ?? atStart();
     this.#state = { usedMs, displayedBytes, displayed, isAsleep };
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
@@ -211,7 +210,7 @@ export class Run implements HostCalls {
     const fire = (id: number) => {
       if (this.#timers.clear(id)) this.#enter(() => this.#context.callGuest("fire", id));
     };
-    return new ProgramTimers((id) => this.#inPlace(() => fire(id)), saved, this.#world);
+    return new ProgramTimers((id) => this.#inPlace(() => fire(id)), saved, this.world);
   }
 
   /** Asks when a copy may be made: copies of several programs must not be in memory together. */
@@ -274,7 +273,7 @@ export class Run implements HostCalls {
     for (const message of messages) this.settle(message);
     this.#isSettlingAll = false;
     this.#sendCalls();
-    if (this.#world && !this.#over) this.#tellWaiting();
+    if (this.world && !this.#over) this.#tellWaiting();
   }
 
   settle(message: SettleMessage): void {
@@ -286,7 +285,7 @@ export class Run implements HostCalls {
     const { call } = message;
     this.#gate.answered(call);
     this.#calls.answered(message);
-    if (message.at !== undefined) this.#world?.moveTo(message.at);
+    if (message.at !== undefined) this.world?.moveTo(message.at);
     this.#enter(() => {
       const [kind, payload] =
         "error" in message ? [answerKind.error, JSON.stringify(message.error)] : payloadOf(message);
@@ -342,8 +341,11 @@ export class Run implements HostCalls {
     this.#runningSince = performance.now();
     try {
       if (this.#reasonToStop() === undefined) {
-        if (this.#world) this.#world.within(() => this.#compute(work));
-        else this.#compute(work);
+        if (this.world) this.world.within(() => this.#replay(work));
+        else {
+          work();
+          this.#pump();
+        }
       }
     } catch (error) {
       this.#finish(thrownFailure(error, this.#reasonToStop()));
@@ -360,10 +362,10 @@ export class Run implements HostCalls {
     if (!this.#isSettlingAll) this.#sendCalls();
     if (this.#unsaved.length > 0) this.#wantCopy();
     this.#logs.flush();
-    if (this.#world && !this.#isSettlingAll) this.#tellWaiting();
+    if (this.world && !this.#isSettlingAll) this.#tellWaiting();
   }
 
-  #compute(work: () => void): void {
+  #replay(work: () => void): void {
     work();
     this.#pump();
   }
@@ -388,7 +390,7 @@ export class Run implements HostCalls {
     if (this.#gate.open > 0 || this.#loading.size > 0) return;
     if (this.#timers.size > 0) {
       // Nobody waits for the times of a replay or a dry run.
-      if (this.#world) this.#timers.wake();
+      if (this.world) this.#timers.wake();
       else if (this.#run.mounts.scratch !== undefined) this.#timers.skip();
       else if (this.#timers.wakeAt - Date.now() > longTimerMs) this.#fallAsleep();
       return;
@@ -493,7 +495,7 @@ export class Run implements HostCalls {
   }
 
   compute(name: string, argsJson: string): string {
-    return this.#world?.compute(name, argsJson) ?? compute(name, argsJson);
+    return this.world?.compute(name, argsJson) ?? compute(name, argsJson);
   }
 
   file(operation: string, argsJson: string): string {
@@ -515,11 +517,6 @@ export class Run implements HostCalls {
     if (calls.length === 0) return;
     this.#outgoing = [];
     this.#send(JSON.stringify(calls));
-  }
-
-  /** Milliseconds since the start, if the program is replayed. */
-  now(): number | undefined {
-    return this.#world?.elapsed;
   }
 
   stopped(): boolean {
