@@ -153,7 +153,7 @@ function differencesAt(expected: unknown, actual: unknown, path: Path, expectati
     return [{ kind: "missing", at, text: `${at} is missing; it was ${shown(expected)}`, expected }];
   if (expected === undefined) return [{ kind: "new", at, text: `${at} is new: ${shown(actual)}`, actual }];
   if (kindOf(expected) !== kindOf(actual)) {
-    const text = `${at} is ${kindOf(actual)} (${shown(actual)}); it was ${kindOf(expected)} (${shown(expected)})`;
+    const text = `${at} is ${typed(actual)}; it was ${typed(expected)}`;
     return [{ kind: "type", at, text, expected, actual }];
   }
   if (typeof expected === "string" && isMasked(expected, String(actual))) return [];
@@ -194,6 +194,11 @@ const secretMark = /\*\*\*|\$\{\w+\}/;
 
 /** Characters of a value in a text. */
 const maxShownChars = 100;
+
+/** `a number (350)` */
+function typed(value: unknown): string {
+  return value === null ? "null" : `${kindOf(value)} (${shown(value)})`;
+}
 
 function shown(value: unknown): string {
   const json = JSON.stringify(value) ?? "undefined";
