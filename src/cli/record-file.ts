@@ -19,7 +19,7 @@ export async function withRecording(
   io: Io,
 ): Promise<CommandAnswer> {
   try {
-    const recording = await makeRecording({ taken: tape.taken(), code }, app, io.interrupted);
+    const recording = await makeRecording({ taken: tape.taken(), code, isOk: !answer.failure }, app, io.interrupted);
     await written(resolve(io.cwd, file), recordingText(recording));
     return { ...answer, note: `${answer.note ?? ""}${dim(`[recording: ${file}]`)}\n` };
   } catch (error) {

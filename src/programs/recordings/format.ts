@@ -40,7 +40,9 @@ const call = record({
   "answer?": about("Its place among the answers. Default: its place among the calls", number),
 });
 
+/** What a server says about a tool, so that a played server says the same. */
 const tool = record({
+  "title?": text,
   "description?": text,
   inputSchema: byName(anything),
   "outputSchema?": byName(anything),

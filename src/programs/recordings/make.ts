@@ -28,8 +28,8 @@ export interface ToRecord {
   /** The name of the saved program. */
   program?: string | undefined;
   expect?: Record<string, JsonObject> | undefined;
-  /** Whether the execution has succeeded. Undefined if the recording may be of a failure. */
-  isOk?: true | undefined;
+  /** Whether the execution has succeeded. */
+  isOk: boolean;
 }
 
 interface SourceCall extends AnswerableCall {
@@ -114,8 +114,8 @@ function isPrivate(
   const entry = config.servers.get(server);
   if (!entry) return false;
   if (entry.isSavedPrograms) return labels.some(({ label }) => label === "private");
-  if (!tool) return pool.labelsOf(server, undefined).has("private");
-  return pool.isSaidPrivate(server, ownNameOf(entry.edits, tool) ?? tool.name);
+  const own = tool && (ownNameOf(entry.edits, tool) ?? tool.name);
+  return pool.labelsOf(server, own).has("private");
 }
 
 type Answer = Pick<RecordedToolCall, "result" | "content" | "error">;
@@ -135,7 +135,9 @@ function requireSame(replay: Replay<SourceCall>, outcome: Outcome, { isOk }: ToR
       ? `it does not call ${calledName(left)}`
       : isOk && !outcome.ok
         ? `it fails: ${outcome.error.message}`
-        : undefined;
+        : !isOk && outcome.ok
+          ? "it does not fail"
+          : undefined;
   if (problem === undefined) return;
   throw new ClaudikinsError("NOT_RECORDED", `The execution cannot be recorded: in a replay, ${problem}`, {
     hint: "A program can be replayed if it depends on nothing but its input, its calls and the time. A replay has no files in the workspace, and placeholders for private data.",
@@ -175,11 +177,12 @@ function toolsOf(
   const tools = [...names].sort().flatMap((name) => {
     const tool = listed && findTool(listed, name);
     if (!tool) return [];
-    const { description, inputSchema, outputSchema, annotations } = tool;
+    const { title, description, inputSchema, outputSchema, annotations } = tool;
     return [
       [
         name,
         {
+          ...(title === undefined ? {} : { title }),
           ...(description ? { description } : {}),
           inputSchema,
           ...(isObject(outputSchema) ? { outputSchema } : {}),
