@@ -166,7 +166,7 @@ describe("expectations", () => {
   });
 });
 
-describe("a file that is no recording", () => {
+describe("a file without a recording", () => {
   test.each([
     ["not JSON", "{", "it is not a JSON object"],
     ["another version", '{"version": 2}', "newer"],
@@ -175,7 +175,7 @@ describe("a file that is no recording", () => {
       recordingText({ ...recorded(), calls: [{ server: "a", tool: "b", arguments: {}, ms: 1 }] }),
       "calls[0] needs one of result, content, error",
     ],
-    ["a time that is none", recordingText({ ...recorded(), startsAt: "yesterday" }), "startsAt is not a time"],
+    ["a start that cannot be read", recordingText({ ...recorded(), startsAt: "yesterday" }), "startsAt is not a time"],
     ["an unknown key", JSON.stringify({ ...recorded(), outptu: 1 }), "outptu"],
   ])("is refused: %s", async (_, json, message) => {
     const error = await readRecording(json, "a.recording.json").then(

@@ -23,7 +23,7 @@ return { total, first: orders[0].note.toUpperCase(), names: customers.map(({ nam
 
 const schema = { inputSchema: { type: "object" } };
 
-/** Made anew, so that a test can change it. */
+/** Returns a new object, so that a test can change it. */
 export function recorded(): Recording {
   const month = "2026-10";
   const order = (customer: string, cents: number) => ({ customer_id: customer, cents, note: "gift" });
