@@ -6,10 +6,12 @@ import { isDeepStrictEqual } from "node:util";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { parseExact } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
+import { megabyte } from "../../base/units.ts";
 import { ownNameOf } from "../../config/tool-edits.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { textOf } from "../../sandbox/worker/binding-value.ts";
 import { masked, type Redact, redactorOf } from "../../servers/values/secrets.ts";
 import { findTool, type RegistryTool } from "../../tools/model.ts";
 import type { Parts } from "../parts.ts";
@@ -19,6 +21,9 @@ import { PrivateValues } from "./private-values.ts";
 import { type AnswerableCall, type MadeCall, Replay } from "./replay.ts";
 import { answerOf, type ReplayableCall, recordedAnswer } from "./replayable.ts";
 import type { Taken, TakenCall } from "./tape.ts";
+
+/** Characters of results between two garbage collections: each result is copied several times. */
+const charsPerCollection = megabyte;
 
 export interface ToRecord {
   taken: Taken;
@@ -48,7 +53,7 @@ export async function makeRecording(
   const redactors: Redact[] = [...parts.config.servers.values()].map(redactorOf);
   const clean = <T>(value: T) => masked(value, (text) => redactors.reduce((known, each) => each(known), text));
   const hidden = new PrivateValues(code);
-  const calls = taken.calls.map((call, place) => sourceCall(call, place, { clean, hidden, labels, parts }));
+  const calls = sourceCalls(taken.calls, { clean, hidden, labels, parts });
   const input = wanted.input && clean(wanted.input);
   const servers = [...new Set(calls.map(({ server }) => server))].filter((server) => server !== "");
   const names = servers.map((name) => ({
@@ -73,7 +78,7 @@ export async function makeRecording(
         { ...(jsName ? { name: jsName } : {}), tools: toolsOf(name, calls, parts) },
       ]),
     ),
-    calls: clean(recordedCalls(replay.made)),
+    calls: recordedCalls(replay.made, clean),
     ...clean(endOf(outcome)),
     ...(expect && Object.keys(expect).length > 0 ? { expect } : {}),
     ...(labels.length > 0 ? { labels: [...labels] } : {}),
@@ -86,6 +91,21 @@ interface Cleaning {
   hidden: PrivateValues;
   labels: readonly Read[];
   parts: Parts;
+}
+
+/** Takes the answers from the calls, so that they are not in memory twice. */
+function sourceCalls(taken: TakenCall[], cleaning: Cleaning): SourceCall[] {
+  let chars = 0;
+  return taken.map((call, place) => {
+    const made = sourceCall(call, place, cleaning);
+    chars += call.answer && "value" in call.answer ? textOf(call.answer.value).length : 0;
+    call.answer = undefined;
+    if (chars > charsPerCollection) {
+      chars = 0;
+      Bun.gc(true);
+    }
+    return made;
+  });
 }
 
 function sourceCall(
@@ -144,12 +164,13 @@ function requireSame(replay: Replay<SourceCall>, outcome: Outcome, { isOk }: ToR
   });
 }
 
-function recordedCalls(made: readonly MadeCall<SourceCall>[]): RecordedToolCall[] {
+function recordedCalls(made: readonly MadeCall<SourceCall>[], clean: Cleaning["clean"]): RecordedToolCall[] {
   let answers = made.filter(({ answered }) => answered !== undefined).length;
   return made.map(({ server, tool, args, raw, known, after, answered, ms }, place): RecordedToolCall => {
     const number = answered ?? ++answers;
     return {
-      ...{ server, tool, arguments: args },
+      // In the results, they are replaced already.
+      ...{ server, tool, ...clean({ arguments: args }) },
       ...(raw ? { raw: true as const } : {}),
       ...(known?.answer && answered !== undefined ? recordedAnswer(known.answer) : { error: unanswered }),
       ms,
