@@ -21,6 +21,7 @@ import type { TraceRecorder } from "../programs/execution/recording.ts";
 import type { OtherBuilds } from "../programs/execution/stored-executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
 import { tokensKeptOut } from "../programs/ledger/statistics.ts";
+import type { RecordingFolder } from "../programs/recordings/recording-folder.ts";
 import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
 import { newId } from "../programs/trace/id.ts";
 import type { SharedWorkspace } from "../programs/workspace/shared-workspace.ts";
@@ -42,6 +43,8 @@ export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins executions`. It ends with the app. */
   recorder?: TraceRecorder | undefined;
+  /** Records the programs of agents into a folder. It ends with the app. */
+  recordings?: RecordingFolder | undefined;
   /** Hears of executions and calls. */
   telemetry?: Telemetry | undefined;
   /** Follows changes of the config file. Without it, the config stays as it is. */
@@ -192,6 +195,11 @@ export class App implements AsyncDisposable {
   /** The credentials of the person that it works for. */
   get own(): CredentialStore | undefined {
     return this.#options.own;
+  }
+
+  /** Undefined if the programs of agents are not recorded into a folder. */
+  get recordings(): RecordingFolder | undefined {
+    return this.#options.recordings;
   }
 
   get env(): Environment {
@@ -390,6 +398,7 @@ export class App implements AsyncDisposable {
     const executions = await this.#executions;
     this.#watching?.[Symbol.dispose]();
     await (this.#twin ? executions?.endOf(this) : executions?.[Symbol.asyncDispose]());
+    if (isOwner) await this.recordings?.[Symbol.asyncDispose]();
     if (this.#twin) this.#twin.#borrowers.delete(this);
     if (!this.#twin) this.reload?.[Symbol.dispose]();
     if (isOwner) this.idleTimer[Symbol.dispose]();
