@@ -102,6 +102,8 @@ export class App implements AsyncDisposable {
   readonly #configListeners = new Set<() => void>();
   /** Records executions for `claudikins executions`. */
   readonly recorder: TraceRecorder | undefined;
+  /** Undefined if the programs of agents are not recorded into a folder. */
+  readonly recordings: RecordingFolder | undefined;
   /** Undefined if nothing is sent. */
   readonly telemetry: Telemetry | undefined;
   readonly #watching: Disposable | undefined;
@@ -123,8 +125,9 @@ export class App implements AsyncDisposable {
     const twin = lender?.config === config ? lender : undefined;
     this.#twin = twin;
     if (twin) twin.#borrowers.add(this);
-    const { env, log, recorder, reload, telemetry } = options;
+    const { env, log, recorder, recordings, reload, telemetry } = options;
     this.recorder = recorder;
+    this.recordings = recordings;
     this.telemetry = telemetry;
     this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? openStore(env);
@@ -195,11 +198,6 @@ export class App implements AsyncDisposable {
   /** The credentials of the person that it works for. */
   get own(): CredentialStore | undefined {
     return this.#options.own;
-  }
-
-  /** Undefined if the programs of agents are not recorded into a folder. */
-  get recordings(): RecordingFolder | undefined {
-    return this.#options.recordings;
   }
 
   get env(): Environment {

@@ -141,7 +141,11 @@ function isPrivate(
 type Answer = Pick<RecordedToolCall, "result" | "content" | "error">;
 
 function withoutPrivate({ result, content, error }: Answer, hidden: PrivateValues): Answer {
-  if (error) return { error: { ...error, message: String(hidden.replaced(error.message)) } };
+  if (error) {
+    const { message, data } = error;
+    const replaced = (text: string) => String(hidden.replaced(text));
+    return { error: { ...error, message: replaced(message), ...(data === undefined ? {} : { data: replaced(data) }) } };
+  }
   return content ? { content: hidden.replaced(content) as unknown[] } : { result: hidden.replaced(result) };
 }
 

@@ -5,6 +5,7 @@
 
 import { isObject } from "../../base/json-object.ts";
 import { dayMs } from "../../base/units.ts";
+import { itemsKey } from "../../sources/source.ts";
 
 /** The first day that stands for a date, in milliseconds since 1970. */
 const firstDay = Date.UTC(2000, 0, 1);
@@ -16,7 +17,7 @@ const digits = /^\d+$/;
 const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const address = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-/** Where texts are no data: the kinds of content blocks, and what claudikins says about pages. */
+/** Keys whose texts say what a content block is. */
 const kindKeys: ReadonlySet<string> = new Set(["type", "mimeType"]);
 
 export class PrivateValues {
@@ -34,7 +35,7 @@ export class PrivateValues {
   replaced(value: unknown, key = ""): unknown {
     if (typeof value === "string") return kindKeys.has(key) ? value : this.#text(value);
     if (typeof value === "number") return this.#number(value);
-    if (Array.isArray(value)) return value.map((each) => this.replaced(each));
+    if (Array.isArray(value)) return key === itemsKey ? value : value.map((each) => this.replaced(each));
     if (!isObject(value)) return value;
     const entries = Object.entries(value).map(([name, each]) => [this.#key(name), this.replaced(each, name)]);
     return Object.fromEntries(entries);

@@ -48,12 +48,20 @@ test("equal values get equal placeholders, in JSON within texts too", () => {
   ]);
 });
 
-test("what the code names stays, and keys that look like data are replaced", () => {
+test("values that the code names stay, and keys that look like data are replaced", () => {
   const hidden = new PrivateValues(code);
   expect(hidden.replaced({ plan: "gold", id: 7, "ann@corp.example": 1, "Ann Example": 2 })).toEqual({
     plan: "gold",
     id: 7,
     "private-1@example.com": 1,
     "private text 2": 2,
+  });
+});
+
+test("the places of items in a page stay", () => {
+  const page = { structuredContent: { rows: ["Ann"] }, _meta: { "claudikins/items": ["rows"] } };
+  expect(new PrivateValues(code).replaced(page)).toMatchObject({
+    structuredContent: { rows: ["private text 1"] },
+    _meta: page._meta,
   });
 });
