@@ -16,11 +16,15 @@ import {
 } from "../../base/json-shape.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { megabyte, megabytes } from "../../base/units.ts";
+import { exceededLimit } from "../../policy/argument-size.ts";
 import type { Seed } from "../../sandbox/replay/contract.ts";
 import { checkArguments } from "../../tools/arguments/check-arguments.ts";
 
 /** Characters of a recording as a file. */
 export const maxRecordingChars = 10 * megabyte;
+
+/** The values of a recording. Deeper ones could not be compared. */
+const recordingLimits = { characters: 2 * maxRecordingChars, values: 2_000_000, levels: 500 };
 
 /** Calls of a recording. */
 export const maxCallsInRecording = 10_000;
@@ -80,20 +84,27 @@ export type RecordedTool = Recording["servers"][string]["tools"][string];
 
 /** The text of its file. Throws NOT_RECORDED if it is too long. */
 export function recordingText(recording: Recording): string {
-  const json = `${JSON.stringify(recording, null, 2)}\n`;
-  if (json.length <= maxRecordingChars) return json;
+  const limit = exceededLimit(recording, recordingLimits);
+  const json = limit === undefined ? `${JSON.stringify(recording, null, 2)}\n` : "";
+  if (limit === undefined && json.length <= maxRecordingChars) return json;
   throw new ClaudikinsError(
     "NOT_RECORDED",
-    `The recording would be larger than ${megabytes(maxRecordingChars)}. Nothing was recorded`,
+    `The recording would have more than ${limit ?? megabytes(maxRecordingChars)}. Nothing was recorded`,
     { hint: "Record an execution with smaller results, such as one with a narrower input." },
   );
 }
 
 /** `what` names the recording in errors. Throws USAGE and VERSION_TOO_OLD. */
 export async function readRecording(json: string, what: string): Promise<Recording> {
-  const value = parsedJson(json);
+  const value = json.length > maxRecordingChars ? undefined : parsedJson(json);
   if (isNewer(value, 1)) throw writtenByNewer(what);
-  const problems = isObject(value) ? await problemsOf(value) : ["it is not a JSON object"];
+  const problems = isObject(value)
+    ? await problemsOf(value)
+    : [
+        json.length > maxRecordingChars
+          ? `it is larger than ${megabytes(maxRecordingChars)}`
+          : "it is not a JSON object",
+      ];
   if (problems.length === 0) return value as unknown as Recording;
   throw new ClaudikinsError("USAGE", `${what} is not a recording: ${problems.join("; ")}`, {
     hint: "claudikins writes recordings with programs keep, programs record and exec --record-file.",
@@ -101,6 +112,8 @@ export async function readRecording(json: string, what: string): Promise<Recordi
 }
 
 async function problemsOf(value: JsonObject): Promise<string[]> {
+  const limit = exceededLimit(value, recordingLimits);
+  if (limit !== undefined) return [`it has more than ${limit}`];
   const problems = await checkArguments(recordingShape, value);
   if (problems.length > 0) return problems;
   const { startsAt, seed, calls } = value as unknown as Recording;

@@ -176,6 +176,12 @@ describe("a file without a recording", () => {
       "calls[0] needs one of result, content, error",
     ],
     ["a start that cannot be read", recordingText({ ...recorded(), startsAt: "yesterday" }), "startsAt is not a time"],
+    [
+      "a value that is too deep",
+      `{"version": 1, "output": ${"[".repeat(600)}${"]".repeat(600)}}`,
+      "more than 500 levels",
+    ],
+    ["too large a file", `"${"x".repeat(11_000_000)}"`, "it is larger than 10 MB"],
     ["an unknown key", JSON.stringify({ ...recorded(), outptu: 1 }), "outptu"],
   ])("is refused: %s", async (_, json, message) => {
     const error = await readRecording(json, "a.recording.json").then(
