@@ -21,6 +21,7 @@ import type { TraceRecorder } from "../programs/execution/recording.ts";
 import type { OtherBuilds } from "../programs/execution/stored-executions.ts";
 import { Ledger } from "../programs/ledger/ledger.ts";
 import { tokensKeptOut } from "../programs/ledger/statistics.ts";
+import type { RecordingFolder } from "../programs/recordings/recording-folder.ts";
 import type { Telemetry, WatchedState } from "../programs/telemetry.ts";
 import { newId } from "../programs/trace/id.ts";
 import type { SharedWorkspace } from "../programs/workspace/shared-workspace.ts";
@@ -42,6 +43,8 @@ export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   waitsForApprovals?: boolean;
   /** Records executions for `claudikins executions`. It ends with the app. */
   recorder?: TraceRecorder | undefined;
+  /** Records the programs of agents into a folder. It ends with the app. */
+  recordings?: RecordingFolder | undefined;
   /** Hears of executions and calls. */
   telemetry?: Telemetry | undefined;
   /** Follows changes of the config file. Without it, the config stays as it is. */
@@ -99,6 +102,8 @@ export class App implements AsyncDisposable {
   readonly #configListeners = new Set<() => void>();
   /** Records executions for `claudikins executions`. */
   readonly recorder: TraceRecorder | undefined;
+  /** Undefined if the programs of agents are not recorded into a folder. */
+  readonly recordings: RecordingFolder | undefined;
   /** Undefined if nothing is sent. */
   readonly telemetry: Telemetry | undefined;
   readonly #watching: Disposable | undefined;
@@ -120,8 +125,9 @@ export class App implements AsyncDisposable {
     const twin = lender?.config === config ? lender : undefined;
     this.#twin = twin;
     if (twin) twin.#borrowers.add(this);
-    const { env, log, recorder, reload, telemetry } = options;
+    const { env, log, recorder, recordings, reload, telemetry } = options;
     this.recorder = recorder;
+    this.recordings = recordings;
     this.telemetry = telemetry;
     this.reload = twin ? twin.reload : reload && new ConfigReload(this, reload);
     this.store = lender?.store ?? openStore(env);
@@ -390,6 +396,7 @@ export class App implements AsyncDisposable {
     const executions = await this.#executions;
     this.#watching?.[Symbol.dispose]();
     await (this.#twin ? executions?.endOf(this) : executions?.[Symbol.asyncDispose]());
+    if (isOwner) await this.recordings?.[Symbol.asyncDispose]();
     if (this.#twin) this.#twin.#borrowers.delete(this);
     if (!this.#twin) this.reload?.[Symbol.dispose]();
     if (isOwner) this.idleTimer[Symbol.dispose]();

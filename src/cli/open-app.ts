@@ -29,7 +29,8 @@ import { type TelemetryOptions, telemetryFor } from "./telemetry.ts";
  */
 export type Sharing = "shell" | "host" | "running";
 
-export interface OpenAppOptions extends Pick<AppSettings, "person" | "reload" | "trace" | "waitsForApprovals"> {
+export interface OpenAppOptions
+  extends Pick<AppSettings, "person" | "recordings" | "reload" | "trace" | "waitsForApprovals"> {
   /** A sandbox that is already starting. */
   sandbox?: Sandbox;
   /** A registry folder instead of the config's. */

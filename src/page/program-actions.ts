@@ -86,9 +86,9 @@ export class ProgramActions {
   }
 
   /** The code of an execution that has ended. Throws EXECUTION_NOT_FOUND, as all methods that name one. */
-  async executed({ id, door }: Execution): Promise<Omit<ExecutedProgram, "labels">> {
+  async executed({ id, door }: Execution): Promise<Omit<ExecutedProgram, "labels" | "record">> {
     await using parts = await this.#partsOf(door);
-    const { labels: _, ...shown } = await executedProgram(id, parts, await parts.executions());
+    const { labels: _, record: __, ...shown } = await executedProgram(id, parts, await parts.executions());
     return shown;
   }
 

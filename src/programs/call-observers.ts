@@ -8,6 +8,7 @@ import type { TraceRecording } from "./execution/recording.ts";
 import { maxRecordedArgumentChars, maxRecordedResultChars } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import { progressLines, type Tell } from "./progress-text.ts";
+import type { CallTape } from "./recordings/tape.ts";
 import type { CallContents, CalledServer, CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 import { Excerpts } from "./trace/excerpts.ts";
@@ -16,15 +17,17 @@ interface Observers {
   parts: Parts;
   maker: CallMaker;
   recording?: TraceRecording | undefined;
+  tape?: CallTape | undefined;
   spans?: CallSpans | undefined;
   checkpointer?: ExecutionCheckpointer | undefined;
   tell?: Tell | undefined;
 }
 
 /** Another observer is another line. */
-export function observersOf({ parts, maker, recording, spans, checkpointer, tell }: Observers): ToolCallListener {
+export function observersOf({ parts, maker, recording, tape, spans, checkpointer, tell }: Observers): ToolCallListener {
   const all: (ToolCallListener | undefined)[] = [
     recording?.hear,
+    tape?.hear,
     spans?.hear,
     endedCalls(parts, maker),
     (event) => (event.type === "sent" ? checkpointer?.sending(event.call, event.repeatable) : undefined),

@@ -19,6 +19,7 @@ import { noteShown } from "./execution/shown-outcome.ts";
 import type { StoredProgram } from "./execution/stored-program.ts";
 import { askAgain } from "./mentioned-servers.ts";
 import type { Parts } from "./parts.ts";
+import type { CallTape } from "./recordings/tape.ts";
 import { programsServer } from "./saved/model.ts";
 import type { ProgramIdentity } from "./saved/permissions.ts";
 import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
@@ -43,6 +44,8 @@ export interface ExecuteRequest extends Pick<Call, "signal" | "origin" | "trace"
   isForAgent?: boolean | undefined;
   /** Whether a schedule starts it. */
   isScheduled?: boolean | undefined;
+  /** Takes down the calls with their whole results, for a recording. */
+  tape?: CallTape | undefined;
   /** Records the execution for `claudikins executions`. */
   recording?: TraceRecording | undefined;
   /** Tells telemetry of the execution, whose calls belong to the span's trace. */
@@ -149,12 +152,13 @@ async function checkAndRun(request: CalledRequest, parts: ExecutionParts): Promi
 }
 
 /** A program that was given up here has not ended: the process that continues it writes its record. */
-function recordEnd(outcome: Outcome, { recording, span, checkpointer, caller }: CalledRequest): void {
+function recordEnd(outcome: Outcome, { recording, tape, span, checkpointer, caller }: CalledRequest): void {
   if (checkpointer?.isReleased === true) {
     span?.released();
     return;
   }
   recording?.ended(outcome, () => caller.reads.all);
+  if (tape) tape.labels = caller.reads.all;
   span?.ended(outcome);
 }
 
@@ -197,6 +201,7 @@ async function optionsOf(request: CalledRequest, limits: SandboxLimits, parts: E
     origin = signal,
     checkpointer,
     recording,
+    tape,
     onProgress,
     isForAgent = false,
     isScheduled,
@@ -209,7 +214,7 @@ async function optionsOf(request: CalledRequest, limits: SandboxLimits, parts: E
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });
   const maker = { startedBy: startedByOf(request), caller, execution: id, program: program?.name, isForAgent };
-  const listener = observersOf({ parts, maker, recording, spans, checkpointer, tell: onProgress });
+  const listener = observersOf({ parts, maker, recording, tape, spans, checkpointer, tell: onProgress });
   const bound = { listener, wantsProgress: onProgress !== undefined, requesting, spans };
   const bindings = await bindingsFor(source, parts, { signal, origin, trace }, bound);
   return {
@@ -228,6 +233,7 @@ async function optionsOf(request: CalledRequest, limits: SandboxLimits, parts: E
     },
     listener,
     checkpointer,
+    seed: tape?.seed,
     onFile: fileListener(caller, parts),
   };
 }

@@ -15,6 +15,7 @@ import type {
 import type { ReadyMemory } from "./engine/remembered.ts";
 import type { FileUse } from "./host/files.ts";
 import type { ProgramImage } from "./program-image.ts";
+import type { Seed } from "./replay/contract.ts";
 
 /** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {
@@ -45,6 +46,10 @@ export interface RunMessage {
   isKept: boolean;
   /** Whether the worker reports uses of the workspace. */
   tellsFiles: boolean;
+  /** Without it, the worker chooses one. */
+  seed?: Seed | undefined;
+  /** Given for a replay: what the clock shows when the program begins, in milliseconds since 1970. */
+  replaysFrom?: number | undefined;
   /**
    * Four Int32 values: why the code must stop (`stopReason`), the worker's `phase`, the milliseconds that the code has run, and whether it
    * has a place to compute (`computing`).
@@ -71,7 +76,12 @@ export interface ErrorShape {
 /**
  * The answer of a call. The value is a property of the message itself, because Bun moves strings of flat objects without copying.
  */
-export type SettleMessage = { type: "settle"; call: number } & (BindingValue | { error: ErrorShape });
+export type SettleMessage = {
+  type: "settle";
+  call: number;
+  /** In a replay: what the clock shows then, in milliseconds since 1970. */
+  at?: number;
+} & (BindingValue | { error: ErrorShape });
 
 /** Short answers that arrived together, as JSON. A string crosses between threads 2 µs faster than an object. */
 export type AnswersJson = string;
@@ -96,6 +106,8 @@ export type ToWorker =
   | DeadlineMessage
   | { type: "answers"; answers: LookupAnswer[] }
   | { type: "stop" }
+  /** Fires the first timer of a program that is replayed. */
+  | { type: "wake" }
   | ParkMessage
   /** Answers `wantsPlace`. */
   | { type: "place" }
@@ -165,6 +177,8 @@ export type FromWorker =
   /** The program waits for a timer that fires late, and for nothing else. */
   | { type: "sleeps"; until: number }
   | { type: "awake" }
+  /** A program that is replayed waits for this number of calls. `wakeAt` is the time of its first timer. */
+  | { type: "waits"; open: number; wakeAt: number | undefined }
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | ({ type: "file" } & FileUse)

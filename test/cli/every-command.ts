@@ -62,6 +62,16 @@ const crash = fixture("crash-on-start");
 const program = { "report.ts": 'return "2026-10";\n' };
 const saved = [["programs", "save", "report.ts", "--name", "monthly", "month=2026-10"]];
 
+/** A recording with one call. */
+const recording = {
+  version: 1,
+  startsAt: "2026-11-29T21:00:00.000Z",
+  seed: "0123456789abcdef0123456789abcdef",
+  servers: { odd: { name: "odd", tools: { structured: { inputSchema: { type: "object" } } } } },
+  calls: [{ server: "odd", tool: "structured", arguments: {}, result: { answer: 42 }, ms: 3 }],
+  output: 42,
+};
+
 export const table: Record<string, Cases> = {
   serve: {
     success: { argv: ["--http", "127.0.0.1:0"], options: { interrupted } },
@@ -151,6 +161,34 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["report.ts"], files: program },
     failure: { argv: ["report.ts", "--name", "monthly", "month=2026-11"], files: program },
     json: [{ argv: ["monthly", "--call", "demo.get_order", "--dry-run"], files: program, before: saved }],
+  },
+  "programs keep": {
+    success: {
+      argv: ["last", "--name", "monthly", "month=2026-10", "--yes"],
+      files: program,
+      before: [["exec", "report.ts", "--record"]],
+    },
+    usage: { argv: ["last", "--matches", "output"], files: program },
+    failure: { argv: ["last"] },
+    json: [{ argv: ["last", "--dry-run"], files: program, before: [["exec", "report.ts", "--record"]] }],
+  },
+  "programs record": {
+    success: { argv: ["monthly", "month=2026-11"], files: program, before: saved },
+    usage: { argv: ["monthly", "--ignore", "total"], files: program, before: saved },
+    failure: { argv: ["monthly", "year=2026"], files: program, before: saved },
+  },
+  "programs test": {
+    success: { argv: ["monthly"], files: program, before: [...saved, ["programs", "record", "monthly", "month=x"]] },
+    usage: { argv: [] },
+    failure: {
+      argv: ["--all"],
+      files: { ...program, "other.ts": 'return ["2026-10"];\n' },
+      before: [
+        ...saved,
+        ["programs", "record", "monthly", "month=x"],
+        ["programs", "save", "other.ts", "--name", "monthly", "month=2026-10", "--replace"],
+      ],
+    },
   },
   "programs remove": {
     success: { argv: ["monthly"], files: program, before: saved },
@@ -256,6 +294,15 @@ export const table: Record<string, Cases> = {
     success: { argv: [], files: working, options: { env: { EDITOR: "true" } } },
     usage: { argv: [], files: working, options: { env: { EDITOR: "", VISUAL: "" } } },
     failure: { argv: [], files: working, options: { env: { EDITOR: "false" } } },
+  },
+  mock: {
+    success: {
+      argv: ["a.recording.json", "--server", "odd"],
+      files: { "a.recording.json": recording },
+      isProcess: true,
+    },
+    usage: { argv: ["a.recording.json", "--answers", "any"], files: { "a.recording.json": recording } },
+    failure: { argv: ["missing.json"] },
   },
   exec: {
     success: { argv: ["-e", 'console.log("hello"); return (await odd.structured()).answer'], files: working },

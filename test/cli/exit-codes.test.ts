@@ -49,6 +49,7 @@ const exitCodes: Record<ErrorCode, number> = {
   QUOTA_REACHED: 4,
   CALL_OUTCOME_UNKNOWN: 4,
   PROGRAM_NOT_FOUND: 2,
+  NOT_RECORDED: 2,
   PROTOCOL_ERROR: 4,
   MODEL_UNAVAILABLE: 4,
   TOOL_FAILED: 5,

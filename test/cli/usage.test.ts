@@ -101,6 +101,7 @@ describe("help", () => {
         exec         Run TypeScript that calls tools; print only what it returns
         run          Run a task given in words; a small model picks and calls a tool
         programs     Save code under a name, and run it by hand or on a schedule
+        mock         Play a recorded server, for tests without it
 
       See what happens:
         ui           Open a local page: what runs, what waits for you, servers, rules

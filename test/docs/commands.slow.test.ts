@@ -176,6 +176,10 @@ async function withIds(command: string, home: Home): Promise<string> {
   return command.replace(ids, pending.id);
 }
 
+/** A program with a recording. */
+const recorded =
+  "claudikins programs save report.ts --name revenue-by-region month=2026-10 && claudikins programs record revenue-by-region month=2026-10";
+
 /** What has happened before the commands of a block. */
 const before: [RegExp, string][] = [
   [/^claudikins restore/, "claudikins init --apply"],
@@ -189,7 +193,13 @@ const before: [RegExp, string][] = [
   [/^claudikins secrets remove/, "echo value-0815 | claudikins secrets set GITHUB_TOKEN"],
   [/^claudikins gen --check/, "claudikins gen"],
   [/^claudikins programs accept nightly/, "claudikins programs save report.ts --name nightly month=2026-10"],
-  [/^claudikins programs save last/, "claudikins exec report.ts --record"],
+  [/^claudikins programs (?:save|keep) last/, "claudikins exec report.ts --record"],
+  [/^claudikins programs test --all --from programs/, `${recorded} && claudikins programs export --to programs`],
+  [/^claudikins programs test/, recorded],
+  [
+    /^claudikins mock/,
+    "mkdir recordings && claudikins exec report.ts --record-file recordings/a.recording.json && cp recordings/a.recording.json report.recording.json",
+  ],
   [
     /^claudikins programs (?:schedule|save) totals/,
     'claudikins programs save report.ts --name totals --input-schema \'{"type":"object","properties":{"month":{}}}\'',
@@ -200,7 +210,7 @@ const before: [RegExp, string][] = [
   ],
   [/^claudikins daemon disable/, "claudikins daemon enable --dry-run"],
   [
-    /^claudikins programs (?:show|run|accept revenue|save revenue|remove|export|schedule revenue)/,
+    /^claudikins programs (?:show|run|record|accept revenue|save revenue|remove|export|schedule revenue)/,
     "claudikins programs save report.ts --name revenue-by-region month=2026-10 --replace",
   ],
   [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],

@@ -58,7 +58,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 1,
     engine: "5935a2dd4675a783",
     fresh: "963df7c7cb0861e9",
-    writers: "a0dee843fee158cf",
+    writers: "4db70e4e486c86fe",
   });
 });
 

@@ -86,6 +86,10 @@ const writers: Record<string, Kept> = {
   "cli/programs/repository.ts": ofUser("programs that the user exports, to a folder of the user's choice"),
   "config/secrets/store.ts": ofOperator(),
   "config/trust/store.ts": ofOperator(),
+  "programs/recordings/recording-files.ts": {
+    owner: "the user, whose program it is",
+    labels: "in each recording; placeholders stand for private data, and *** for secrets",
+  },
   "programs/saved/library.ts": dataFiles["programs"]!,
   "programs/saved/schedules.ts": ofUser("inputs that the user has given; the outcome has the labels of its execution"),
   "serve/tokens/token-file.ts": ofOperator(),

@@ -5,6 +5,7 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { about, either, named, record, text } from "../../base/json-shape.ts";
 import { megabyte } from "../../base/units.ts";
 import { defaultLimits } from "../../config/defaults.ts";
+import type { CallTape } from "../../programs/recordings/tape.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, place } from "../command.ts";
@@ -38,6 +39,10 @@ export default command({
     ...limitArgs,
     ...wireArgs,
     ...recordArgs,
+    "record-file": option("Also write the calls with their results to a recording, for claudikins mock", {
+      valueHint: "file",
+      complete: "file",
+    }),
     ...daemonArgs,
     ...configArgs,
     ...doorArgs,
@@ -50,6 +55,7 @@ export default command({
     `claudikins exec screenshot.ts --output page.png`,
     `claudikins exec nightly.ts --detach`,
     `claudikins exec report.ts --dry-run`,
+    `claudikins exec report.ts --record-file report.recording.json`,
   ],
   json: either(doneShape, named("Detached", about("With --detach", record({ execution: text })))),
   jsonFailure: outcomeShapes.jsonFailure,
@@ -65,7 +71,10 @@ export default command({
     }
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const source = await readSource(args.file, args.eval, io);
-    if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
+    if (args["record-file"] !== undefined && args["dry-run"]) {
+      throw new ClaudikinsError("USAGE", "--record-file cannot be used with --dry-run");
+    }
+    if (!args.record && args["record-file"] === undefined && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ source, limits, check: args.check }, args, io);
       if (done)
         return await writeAnswer(await outcomeAnswer(done.outcome, formOf(args, done.folders), io), args.json, io);
@@ -92,14 +101,23 @@ export default command({
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
     const trace = commandTrace(io.env);
-    const asked = { source, limits, check: args.check, dryRun: dryRunOf(args), trace, onProgress };
+    const tape = args["record-file"] === undefined ? undefined : await newTape();
+    const asked = { source, tape, limits, check: args.check, dryRun: dryRunOf(args), trace, onProgress };
     const outcome = await outcomeInShell(asked, app, io.interrupted).finally(() => activity.end());
     countMark(app, source);
     const answer = await outcomeAnswer(outcome, formOf(args, app.config.folders), io);
     if (args.record) answer.note += `${dim(`[recorded: claudikins executions show ${app.recorder?.lastId}]`)}\n`;
-    return await writeAnswer(answer, args.json, io);
+    const file = args["record-file"];
+    if (!tape || file === undefined) return await writeAnswer(answer, args.json, io);
+    const { withRecording } = await import("../output/record-file.ts");
+    return await writeAnswer(await withRecording(answer, file, { tape, code: source }, app, io), args.json, io);
   },
 });
+
+async function newTape(): Promise<CallTape> {
+  const { CallTape } = await import("../../programs/recordings/tape.ts");
+  return new CallTape();
+}
 
 function formOf(
   args: { json?: boolean | undefined; output?: string | undefined; file?: string | undefined },
@@ -110,7 +128,7 @@ function formOf(
 }
 
 /** Flags of a command that sees the outcome. */
-const attached = ["output", "wire", "wire-file", "record", "no-daemon", "dry-run"] as const;
+const attached = ["output", "wire", "wire-file", "record", "record-file", "no-daemon", "dry-run"] as const;
 
 async function readSource(file: string | undefined, code: string | undefined, io: Io): Promise<string> {
   if (code !== undefined && file !== undefined) {

@@ -19,6 +19,7 @@ import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import type { Config } from "../../config/load.ts";
 import { formsOf, formsText } from "../../programs/call-arguments.ts";
+import { RecordingFiles } from "../../programs/recordings/recording-files.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
@@ -47,10 +48,13 @@ import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { commandTrace } from "../telemetry.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 
+export { keep } from "../programs/keep.ts";
+export { record } from "../programs/record.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
 export { schedule, unschedule } from "../programs/schedule.ts";
 export { accept, share } from "../programs/share.ts";
+export { test } from "../programs/test.ts";
 
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
@@ -157,6 +161,7 @@ export const show = command({
     "output?": about("JSON Schema of the value, if it was written by hand", byName(anything)),
     "changed?": about("How it differs from what was saved before", text),
     schedules: listOf(scheduleShape),
+    recordings: about("The names of the files of its recordings", texts),
     runs: listOf(runShape),
     code: text,
   }),
@@ -168,12 +173,14 @@ export const show = command({
     const { input, output, code, before, calls, from, savedBy, savedAt } = program;
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
+    const recordings = new RecordingFiles(config.savedPrograms).files(program.name);
     const json = {
       ...summaryOf(program, library),
       input,
       ...(output ? { output } : {}),
       ...(changed === undefined ? {} : { changed }),
       schedules: schedules.map(scheduleJson),
+      recordings,
       runs: runs.map(jsonOf),
       code,
     };
@@ -189,6 +196,7 @@ export const show = command({
       `Saved by ${savedBy === "agent" ? "an agent" : "you"} ${ageText(Date.now() - savedAt)}${source}`,
       ...(changed === undefined ? [] : [changed]),
       ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
+      ...(recordings.length === 0 ? [] : [`Recordings: ${recordings.join(", ")}`]),
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",
     ].map((line) => visibleText(line));
@@ -267,7 +275,7 @@ export const run = command({
 });
 
 export const remove = command({
-  description: "Remove saved programs and their schedules.",
+  description: "Remove saved programs, their schedules and their recordings.",
   args: { names: place("Names of saved programs", { complete: "program", ...several }), ...whichArgs },
   examples: ["claudikins programs remove revenue-by-region"],
   json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),

@@ -15,6 +15,7 @@ import { httpArgs, httpChoice } from "../flags/http-flags.ts";
 import { recordArgs } from "../flags/trace-recorder.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
+import type { openRecordings } from "../output/record-file.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
 import { warningLabel } from "../terminal/palette.ts";
 
@@ -24,6 +25,10 @@ export default command({
   args: {
     ...httpArgs,
     ...recordArgs,
+    "record-folder": option("Over stdio, write a recording of each program to this folder, for claudikins mock", {
+      valueHint: "folder",
+      complete: "folder",
+    }),
     ...daemonArgs,
     ...configArgs,
     ...doorArgs,
@@ -48,6 +53,8 @@ export default command({
   json: record({ url: text, "doors?": about("The address of each door", byName(text)), "tokenFile?": text }),
   async run(args, io) {
     const choice = httpChoice(args, io);
+    const recordTo = args["record-folder"];
+    const recordings = recordTo === undefined ? undefined : await recordingFolder(recordTo, choice !== undefined, io);
     if (choice) takeMoreSockets(io);
     // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
@@ -63,6 +70,7 @@ export default command({
           isForMany: choice !== undefined,
           waitsForApprovals: true,
           recording: args,
+          recordings,
           observed: { isServer: true, http: choice && { metrics: args.metrics === true } },
           // Replicas continue what one of them leaves.
           whenLeft: async (ids, file) =>
@@ -119,4 +127,10 @@ const sockets = "16384";
 /** Restarts this process with a higher limit if possible. Call it before anything is started. */
 function takeMoreSockets({ env, restart }: Pick<Io, "env" | "restart">): void {
   if (env[variable] === undefined) restart?.({ [variable]: sockets });
+}
+
+/** Loads what makes recordings. Throws USAGE and FILE_NOT_WRITABLE. */
+async function recordingFolder(...given: Parameters<typeof openRecordings>) {
+  const { openRecordings } = await import("../output/record-file.ts");
+  return openRecordings(...given);
 }

@@ -1,11 +1,13 @@
-/** `claudikins programs add` and `export`: saved programs as files that a repository can hold, `NAME.ts` and `NAME.json`. */
+/** `claudikins programs add` and `export`: saved programs as files that a repository can hold: `NAME.ts`, `NAME.json` and recordings. */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { writeWhenChanged } from "../../base/files.ts";
-import { indentedJson, isObject, parsedJson } from "../../base/json-object.ts";
+import { indentedJson } from "../../base/json-object.ts";
 import { about, list as listOf, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import { readRecording } from "../../programs/recordings/format.ts";
+import { RecordingFiles, recordingIn } from "../../programs/recordings/recording-files.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
 import { digestOf, ProgramLibrary } from "../../programs/saved/library.ts";
 import { type ProgramSource, problemOfName, type SavedProgram } from "../../programs/saved/model.ts";
@@ -17,6 +19,7 @@ import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { aboutIn } from "./program-folder.ts";
 
 export const add = command({
   description:
@@ -44,6 +47,7 @@ export const add = command({
         state: oneOf("new", "changed", "unchanged"),
         calls: about("What it may call", texts),
         path: text,
+        recordings: about("The names of the files of its recordings", texts),
       }),
     ),
   }),
@@ -52,9 +56,11 @@ export const add = command({
     await using app = await openApp(io, args);
     const library = new ProgramLibrary(app.config.savedPrograms);
     await using fetched = await fetchCommit(url, commit, { env: io.env, signal: io.interrupted });
-    const files = chosenFiles(await fetched.files(), args.program);
+    const all = await fetched.files();
+    const files = chosenFiles(all, args.program);
+    const recordings = new RecordingFiles(app.config.savedPrograms);
     const made = [];
-    for (const path of files) made.push(await programIn(path, fetched, { url, commit, path }, app));
+    for (const path of files) made.push(await programIn(path, all, fetched, { url, commit, path }, app));
     const before = new Map(made.map(({ program }) => [program.name, library.find(program.name)]));
     if (args.yes !== true) await reviewed(made, before, io);
     const added = [];
@@ -68,7 +74,13 @@ export const add = command({
           `The program "${now.name}" was changed at this moment, and was not replaced`,
         );
       });
-      added.push({ name: program.name, state, calls: program.calls, path: program.from?.path ?? "" });
+      const kept = [];
+      for (const { name, recording } of each.recordings)
+        kept.push(await recordings.write(program.name, name, recording));
+      added.push({
+        ...{ name: program.name, state, calls: program.calls, path: program.from?.path ?? "" },
+        recordings: kept,
+      });
     }
     const lines = added.map(({ name, state }) => `${state === "unchanged" ? "Unchanged:" : "Added"} ${name}\n`);
     return { json: { added }, text: lines.join("") };
@@ -104,6 +116,7 @@ function nameOf(path: string): string {
 
 async function programIn(
   path: string,
+  all: readonly string[],
   fetched: FetchedCommit,
   from: ProgramSource,
   app: Parameters<typeof programToSave>[1],
@@ -112,27 +125,33 @@ async function programIn(
   const problem = problemOfName(name);
   if (problem !== undefined) throw new ClaudikinsError("USAGE", `${path} cannot be added: ${problem}`);
   const [code, about] = await Promise.all([fetched.text(path), fetched.text(path.replace(/\.ts$/, ".json"))]);
-  const value = parsedJson(about);
-  const { description, input, output, calls } = Object(value) as Partial<SavedProgram>;
-  const isListed = Array.isArray(calls) && calls.every((each) => typeof each === "string");
-  if (!isObject(value) || !isListed || !isObject(input) || typeof (description ?? "") !== "string") {
-    throw new ClaudikinsError("USAGE", `${path.replace(/\.ts$/, ".json")} does not describe a program`, {
-      hint: 'It needs "description", "input" (a JSON Schema) and "calls" (what the program may call).',
-    });
-  }
-  const schemas = { input, output: isObject(output) ? output : undefined };
+  const { description, input, output, calls } = aboutIn(about, path.replace(/\.ts$/, ".json"));
+  const schemas = { input, output };
   const made = await programToSave({ name, code, given: {}, description, calls, schemas, by: "user", from }, app);
   // Only what the file names: what the code names beside it would be a call that its author did not declare.
-  return { ...made, program: { ...made.program, calls: [...calls].sort() } };
+  const program = { ...made.program, calls: [...calls].sort() };
+  return { ...made, program, recordings: await recordingsOf(path, all, fetched) };
+}
+
+/** The recordings beside a program. Throws USAGE and VERSION_TOO_OLD. */
+async function recordingsOf(path: string, all: readonly string[], fetched: FetchedCommit) {
+  const folder = path.slice(0, path.lastIndexOf("/") + 1);
+  const found = all.flatMap((each) => {
+    const known = each.startsWith(folder) ? recordingIn(each.slice(folder.length)) : undefined;
+    return known?.program === nameOf(path) ? [{ file: each, name: known.name }] : [];
+  });
+  return Promise.all(
+    found.map(async ({ file, name }) => ({ name, recording: await readRecording(await fetched.text(file), file) })),
+  );
 }
 
 /** Throws USAGE and CANCELLED. */
 async function reviewed(
-  made: readonly { program: SavedProgram }[],
+  made: readonly { program: SavedProgram; recordings: readonly unknown[] }[],
   before: ReadonlyMap<string, SavedProgram | undefined>,
   io: Io,
 ): Promise<void> {
-  const texts = made.map(({ program }) => {
+  const texts = made.map(({ program, recordings }) => {
     const old = before.get(program.name);
     const changes = old
       ? [`It replaces a program: ${differencesOf(old, program).changes.join("; ") || "its code"}`]
@@ -142,6 +161,7 @@ async function reviewed(
       `Call: ${callOf(program)}`,
       `May call: ${program.calls.join(", ") || "nothing"}. It can read and write files of the workspace.`,
       ...changes,
+      ...(recordings.length === 0 ? [] : [`Recordings for its tests: ${recordings.length}`]),
       `Input, whose texts agents read:\n${indentedJson(JSON.stringify(program.input))}`,
       ...(program.output ? [`Output:\n${indentedJson(JSON.stringify(program.output))}`] : []),
       "",
@@ -160,7 +180,8 @@ async function reviewed(
 }
 
 export const exportTo = command({
-  description: "Write saved programs as files for a repository: NAME.ts with the code and NAME.json with the rest.",
+  description:
+    "Write saved programs as files for a repository: NAME.ts with the code, NAME.json with the rest, and NAME.recording.json for their tests.",
   args: {
     names: place("Names of saved programs (default: all)", { required: false, complete: "program", ...several }),
     to: option("The folder (default: the working directory)", { valueHint: "folder", complete: "folder" }),
@@ -172,6 +193,7 @@ export const exportTo = command({
   async run(args, io) {
     const { savedPrograms } = await openConfig(args, io);
     const library = new ProgramLibrary(savedPrograms);
+    const recordings = new RecordingFiles(savedPrograms);
     const programs = args.names.length === 0 ? library.all() : args.names.map((name) => library.get(name));
     const folder = resolve(io.cwd, args.to ?? ".");
     mkdirSync(folder, { recursive: true });
@@ -180,7 +202,11 @@ export const exportTo = command({
       const [codeFile, aboutFile] = [join(folder, `${name}.ts`), join(folder, `${name}.json`)];
       writeWhenChanged(codeFile, code);
       writeWhenChanged(aboutFile, `${JSON.stringify(rest, null, 2)}\n`);
-      return [codeFile, aboutFile];
+      const recorded = recordings.files(name).map((file) => {
+        writeWhenChanged(join(folder, file), recordings.text(file));
+        return join(folder, file);
+      });
+      return [codeFile, aboutFile, ...recorded];
     });
     return { json: { written }, text: written.map((file) => `${file}\n`).join("") };
   },

@@ -154,7 +154,7 @@ function keepSchemas(
 }
 
 /** Throws USAGE and CANCELLED. */
-async function mayReplace(before: SavedProgram, program: SavedProgram, io: Io): Promise<void> {
+export async function mayReplace(before: SavedProgram, program: SavedProgram, io: Io): Promise<void> {
   const { changes } = differencesOf(before, program);
   const lines = changes.map((change) => `  ${change}\n`).join("");
   const diff = unifiedDiff(`${before.name}.ts`, before.code, program.code);

@@ -6,6 +6,7 @@ import { toolId } from "../../tools/model.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Executions } from "../execution/executions.ts";
 import { aboutRequest } from "../execution/stored-executions.ts";
+import type { ExecutionRecord } from "../trace/record.ts";
 import { readRecord, readSummaries } from "../trace/store.ts";
 import { withoutFunction } from "./last-programs.ts";
 
@@ -15,6 +16,8 @@ export interface ExecutedProgram {
   calls?: string[] | undefined;
   /** What its session had read when it ended. */
   labels: Read[];
+  /** Undefined if it was not recorded with its contents. */
+  record?: ExecutionRecord | undefined;
 }
 
 /**
@@ -38,7 +41,8 @@ export async function executedProgram(
   const { chars = 0, text: code } = record?.code ?? {};
   if (record && code !== undefined && code.length === chars) {
     const labels = (record.labels ?? []) as Read[];
-    return { code, calls: record.timeline.map(({ server, tool }) => withoutFunction(toolId(server, tool))), labels };
+    const calls = record.timeline.map(({ server, tool }) => withoutFunction(toolId(server, tool)));
+    return { code, calls, labels, record };
   }
   const row = rows.find((each) => each.id === id);
   if (row) return { code: aboutRequest(row.request).code, labels: await parts.sessions.ofExecution(row.id) };

@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import { RecordingFiles } from "../recordings/recording-files.ts";
 import { type ProgramAudit, recordProgram } from "./audited.ts";
 import { ProgramLibrary } from "./library.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
@@ -60,7 +61,7 @@ export async function removeSchedule(id: string, { place, audit }: ManageOptions
   await schedules.remove(id);
 }
 
-/** Removes the schedules of the programs, and then the programs. Throws PROGRAM_NOT_FOUND before anything is removed, and FILE_NOT_WRITABLE. */
+/** Removes the schedules and recordings of the programs, and then the programs. Throws PROGRAM_NOT_FOUND before anything is removed, and FILE_NOT_WRITABLE. */
 export async function removePrograms(
   names: readonly string[],
   options: ManageOptions,
@@ -74,7 +75,8 @@ export async function removePrograms(
   for (const { id } of scheduled) await removeSchedule(id, options);
   const removed = [];
   for (const name of new Set(names)) {
-    await recordProgram("removed", { name }, "with its schedules", audit);
+    await recordProgram("removed", { name }, "with its schedules and recordings", audit);
+    await new RecordingFiles(place).remove(name);
     removed.push({ name, removed: await library.remove(name) });
   }
   return removed;

@@ -12,7 +12,7 @@ import { base64OfLatin1, latin1OfBase64 } from "./bytes.ts";
 const maxComputeChars = 10_000_000;
 
 /** Random bytes of one request. */
-const maxHostRandomBytes = megabyte;
+export const maxHostRandomBytes = megabyte;
 
 /**
  * Calls a function by name. Arguments and answer are JSON. Throws an Error; the program sees only its name and message. The

@@ -12,6 +12,7 @@ import type { Checkpointer, OpenCall, SavedRun } from "../checkpoint-contract.ts
 import type { Bindings, BindingValue, Limits } from "../contract.ts";
 import { resultTooLarge } from "../limit-errors.ts";
 import type { CallMessage, SettleMessage } from "../messages.ts";
+import type { ReplayOptions } from "../replay/contract.ts";
 import { calledId } from "../seen-calls.ts";
 
 /** Results of this length cause a garbage collection in the process that gives them to a program. */
@@ -43,6 +44,8 @@ interface ProgramCallsOptions {
   share: ProgramShare;
   /** Sends an answer to the program. */
   send: (answer: SettleMessage) => void;
+  /** Given for a replay. */
+  answeredAt?: ReplayOptions["answeredAt"] | undefined;
   /** Whether there is, or will be, a copy of the program that may still wait for an answer. */
   isCopied: () => boolean;
 }
@@ -66,7 +69,7 @@ export class ProgramCalls {
   }
 
   async make(message: CallMessage): Promise<void> {
-    const { checkpointer, send, isCopied, clock, listener } = this.#options;
+    const { checkpointer, send, isCopied, clock, listener, answeredAt } = this.#options;
     const { call } = message;
     const { signal } = this.#ending;
     const open: OpenCall = { message };
@@ -80,6 +83,7 @@ export class ProgramCalls {
       // A failure is an answer too.
       answer = { type: "settle", call, error: errorShape(error) };
     }
+    if (answeredAt) answer.at = answeredAt(call);
     if (isCopied()) open.answer = answer;
     else this.#open.delete(call);
     const storing = signal.aborted ? undefined : checkpointer?.answered(answer);

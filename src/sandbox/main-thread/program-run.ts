@@ -21,6 +21,7 @@ import {
   stopReason,
   type WorkerResult,
 } from "../messages.ts";
+import type { ReplayOptions, Seed } from "../replay/contract.ts";
 import { answersTo, namesOf } from "../worker/known-tools.ts";
 import type { OutcomeRecorder } from "./outcome-recorder.ts";
 import { ParkableWorker } from "./parkable-worker.ts";
@@ -72,6 +73,10 @@ export interface RunOptions {
   listener?: CallListener | undefined;
   /** Keeps the execution outside of this process. */
   checkpointer?: Checkpointer | undefined;
+  /** From which all random values of the program follow. Default: one that nobody knows. */
+  seed?: Seed | undefined;
+  /** Replays an earlier execution. It needs a seed. */
+  replay?: ReplayOptions | undefined;
   /** Called with the uses of the workspace, before calls that come after them. */
   onFile?: ((use: FileUse) => void) | undefined;
 }
@@ -136,7 +141,7 @@ export class ProgramRun {
     place: ProgramPlace,
     saved?: Saved,
   ) {
-    const { bindings, limits, mounts, check, checkpointer, listener, onFile } = options;
+    const { bindings, limits, mounts, check, checkpointer, listener, onFile, seed, replay } = options;
     this.#options = options;
     this.#saved = saved;
     this.#recorder = recorder;
@@ -153,6 +158,7 @@ export class ProgramRun {
       listener: tellAll(listener ? [recorder.hear, listener] : [recorder.hear]),
       checkpointer,
       clock: this.#clock,
+      answeredAt: replay?.answeredAt,
       send: (answer) => this.#worker.send(answer),
       isCopied: () => this.#isKept || this.#isParking,
     });
@@ -169,6 +175,8 @@ export class ProgramRun {
         deadline: this.#limit.deadline,
         isKept: this.#isKept,
         tellsFiles: onFile !== undefined,
+        seed,
+        replaysFrom: replay?.startsAt,
         state: this.#state.buffer as SharedArrayBuffer,
       }),
       received: (message) => this.#received(message),
@@ -276,6 +284,9 @@ export class ProgramRun {
       case "sleeps":
         this.sleepsUntil = message.until;
         this.#hold();
+        break;
+      case "waits":
+        this.#options.replay?.onWait({ ...message, wake: () => this.#worker.send({ type: "wake" }) });
         break;
       case "awake":
         if (this.sleepsUntil === undefined) break;

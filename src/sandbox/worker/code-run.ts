@@ -21,6 +21,7 @@ import {
   stopReason,
 } from "../messages.ts";
 import { Pages, type ProgramImage, type StateParts } from "../program-image.ts";
+import { ReplayedWorld } from "../replay/world.ts";
 import { type RecordedCalls, SeenCalls } from "../seen-calls.ts";
 import { CallGate } from "./call-gate.ts";
 import {
@@ -145,6 +146,7 @@ export class CodeRun implements HostCalls {
   /** When the code began to run; undefined while it waits. */
   #runningSince: number | undefined;
   #over = false;
+  readonly world: ReplayedWorld | undefined;
 
   constructor(context: ReusableContext, { run, code, isKept, send, onEnd, pages = new Pages(), saved }: RunParts) {
     this.#context = context;
@@ -154,6 +156,7 @@ export class CodeRun implements HostCalls {
     this.#onEnd = onEnd;
     this.#isKept = isKept;
     this.#pages = pages;
+    if (run.replaysFrom !== undefined && run.seed) this.world = new ReplayedWorld(run.replaysFrom, run.seed);
     const { usedMs, displayedBytes, displayed, isAsleep } = saved ?? atStart();
     this.#state = { usedMs, displayedBytes, displayed, isAsleep };
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
@@ -207,7 +210,7 @@ export class CodeRun implements HostCalls {
     const fire = (id: number) => {
       if (this.#timers.clear(id)) this.#enter(() => this.#context.callGuest("fire", id));
     };
-    return new ProgramTimers((id) => this.#inPlace(() => fire(id)), saved);
+    return new ProgramTimers((id) => this.#inPlace(() => fire(id)), saved, this.world);
   }
 
   /** Asks when a copy may be made: copies of several programs must not be in memory together. */
@@ -255,10 +258,11 @@ export class CodeRun implements HostCalls {
   start(): void {
     const { deadline } = this.#run;
     const namespaces = this.#run.namespaces.map(({ description: _, ...each }) => each);
+    const seed = this.#run.seed ?? [...crypto.getRandomValues(new Uint32Array(4))];
+    const settings = JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() });
     this.#enter(() => {
       const main = this.#context.evaluate(wrapped(this.#code), codeFile);
-      const seed = [...crypto.getRandomValues(new Uint32Array(4))];
-      this.#context.callGuest("start", JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() }), main);
+      this.#context.callGuest("start", settings, main);
     });
     this.#wait();
   }
@@ -269,6 +273,7 @@ export class CodeRun implements HostCalls {
     for (const message of messages) this.settle(message);
     this.#isSettlingAll = false;
     this.#sendCalls();
+    if (this.world && !this.#over) this.#tellWaiting();
   }
 
   settle(message: SettleMessage): void {
@@ -280,6 +285,7 @@ export class CodeRun implements HostCalls {
     const { call } = message;
     this.#gate.answered(call);
     this.#calls.answered(message);
+    if (message.at !== undefined) this.world?.moveTo(message.at);
     this.#enter(() => {
       const [kind, payload] =
         "error" in message ? [answerKind.error, JSON.stringify(message.error)] : payloadOf(message);
@@ -335,8 +341,11 @@ export class CodeRun implements HostCalls {
     this.#runningSince = performance.now();
     try {
       if (this.#reasonToStop() === undefined) {
-        work();
-        this.#pump();
+        if (this.world) this.world.within(() => this.#replay(work));
+        else {
+          work();
+          this.#pump();
+        }
       }
     } catch (error) {
       this.#finish(thrownFailure(error, this.#reasonToStop()));
@@ -353,6 +362,23 @@ export class CodeRun implements HostCalls {
     if (!this.#isSettlingAll) this.#sendCalls();
     if (this.#unsaved.length > 0) this.#wantCopy();
     this.#logs.flush();
+    if (this.world && !this.#isSettlingAll) this.#tellWaiting();
+  }
+
+  #replay(work: () => void): void {
+    work();
+    this.#pump();
+  }
+
+  #tellWaiting(): void {
+    const open = this.#gate.made.length;
+    const { wakeAt } = this.#timers;
+    if (open > 0) this.#send({ type: "waits", open, wakeAt: Number.isFinite(wakeAt) ? wakeAt : undefined });
+  }
+
+  /** Fires the first timer of a replay. */
+  wake(): void {
+    this.#timers.wake();
   }
 
   #pump(): void {
@@ -363,8 +389,9 @@ export class CodeRun implements HostCalls {
   #whenIdle(): void {
     if (this.#gate.open > 0 || this.#loading.size > 0) return;
     if (this.#timers.size > 0) {
-      // Nobody waits for the times of a dry run.
-      if (this.#run.mounts.scratch !== undefined) this.#timers.skip();
+      // Nobody waits for the times of a replay or a dry run.
+      if (this.world) this.#timers.wake();
+      else if (this.#run.mounts.scratch !== undefined) this.#timers.skip();
       else if (this.#timers.wakeAt - Date.now() > longTimerMs) this.#fallAsleep();
       return;
     }
@@ -468,7 +495,7 @@ export class CodeRun implements HostCalls {
   }
 
   compute(name: string, argsJson: string): string {
-    return compute(name, argsJson);
+    return this.world?.compute(name, argsJson) ?? compute(name, argsJson);
   }
 
   file(operation: string, argsJson: string): string {

@@ -105,6 +105,11 @@ export class WorkerProgram {
     this.#run?.placed();
   }
 
+  /** Fires the first timer of a program that is replayed. */
+  wake(): void {
+    this.#run?.wake();
+  }
+
   settle(message: SettleMessage): void {
     this.#run?.settle(message);
   }

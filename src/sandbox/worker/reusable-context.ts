@@ -38,6 +38,8 @@ const callsPerCollection = 50_000;
 
 /** What the guest may call in the execution that runs. The context itself provides the time and converts texts. */
 export interface HostCalls extends Omit<HostFunctions, "now" | "bytes" | "text"> {
+  /** The program's own time in milliseconds, if the program is replayed. */
+  readonly world: { readonly elapsed: number } | undefined;
   /** Whether the program must stop now. Called very often. */
   stopped(): boolean;
 }
@@ -335,7 +337,7 @@ export class ReusableContext implements Disposable {
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));
-    define("now", () => this.#now);
+    define("now", (host) => host.world?.elapsed ?? this.#now);
     const textOrNone = (handle: QuickJSHandle | undefined) =>
       handle && context.typeof(handle) === "string" ? text(handle) : undefined;
     define("done", (host, json, notes) => host.done(textOrNone(json), textOrNone(notes)));

@@ -113,6 +113,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       current?.settle(data);
       collectWhenLarge(data);
       break;
+    case "wake":
+      current?.wake();
+      break;
     case "deadline":
       current?.moveDeadline(data.deadline);
       break;

@@ -120,8 +120,12 @@ async function started(
   const limits = { timeoutMs: timeoutMs as number | undefined };
   const { starter } = asker;
   const { claim } = claimed ?? {};
-  const request = { source: code, limits, signal, trace, onProgress, host, claim, starter, isForAgent: true, dryRun };
-  return executions.start(request, app, { isBackground: background === true });
+  const tape = dryRun ? undefined : app.recordings?.newTape();
+  const agent = { host, claim, starter, isForAgent: true };
+  const request = { source: code, limits, signal, trace, onProgress, ...agent, dryRun, tape };
+  const running = executions.start(request, app, { isBackground: background === true });
+  if (tape) app.recordings?.keep(running, tape, code, app);
+  return running;
 }
 
 /** Cancels the execution when its agent may no longer call, even if it runs in the background. */
