@@ -23,7 +23,7 @@ export interface SourceRequest {
   method: string;
   url: URL;
   headers: Record<string, string>;
-  body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  body?: string | Blob | Uint8Array<ArrayBuffer> | undefined;
   /** Whether the request only reads, if its method does not say so. */
   isRead?: boolean | undefined;
   /** Whether the token of the sign-in is added. Without it, the entry decides. */

@@ -14,6 +14,8 @@ export interface Arguments {
   parameters: Parameter[];
   body?: Body | undefined;
   fields: Field[];
+  /** A sentence about the arguments, for the description of the tool. */
+  note?: string | undefined;
 }
 
 export function argumentsOf(read: Read, place: OperationPlace, path: string): Arguments {
@@ -28,7 +30,7 @@ export function argumentsOf(read: Read, place: OperationPlace, path: string): Ar
     fields.push(field);
   }
   const body = bodyIn(read, place, found, new Set(fields.map(({ name }) => name)));
-  return { parameters, body: body?.body, fields: [...fields, ...(body?.fields ?? [])] };
+  return { parameters, body: body?.body, fields: [...fields, ...(body?.fields ?? [])], note: body?.note };
 }
 
 /** The parameters of the path and the operation, whose own come last and replace the others. */

@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { headerValue } from "../../config/address.ts";
+import { type Multipart, multipart, type Part } from "../multipart.ts";
 import type { SourceFiles } from "../source.ts";
 import type { Body, BodyEncoding, Operation, Parameter } from "./operation.ts";
 import { inHeader, inPath, percentEncoded, plainText, queryParts } from "./serialize.ts";
@@ -10,7 +11,7 @@ export interface ApiRequest {
   method: string;
   url: URL;
   headers: Record<string, string>;
-  body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  body?: string | Blob | Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** Throws INVALID_ARGUMENTS for arguments that cannot be sent. `base` is the address of the API. */
@@ -44,12 +45,12 @@ export async function requestOf(
   if (cookies.length > 0) headers.set("cookie", cookies.join("; "));
   const { body } = operation;
   const sent = body && (await bodyOf(body, bodyValue(body, operation.parameters, args), files));
-  if (body && sent !== undefined && !(sent instanceof FormData)) headers.set("content-type", body.mediaType);
+  if (sent) headers.set("content-type", sent.mediaType);
   return {
     method: operation.method,
     url: addressOf(base, path, query),
     headers: Object.fromEntries(headers),
-    ...(sent === undefined ? {} : { body: sent }),
+    ...(sent ? { body: sent.body } : {}),
   };
 }
 
@@ -110,23 +111,21 @@ function bodyValue(body: Body, parameters: readonly Parameter[], args: JsonObjec
   return fields.length === 0 && !body.isRequired ? undefined : Object.fromEntries(fields);
 }
 
-async function bodyOf(body: Body, value: unknown, files: SourceFiles | undefined): Promise<ApiRequest["body"]> {
+interface Sent {
+  mediaType: string;
+  body: string | Blob | Uint8Array<ArrayBuffer>;
+}
+
+async function bodyOf(body: Body, value: unknown, files: SourceFiles | undefined): Promise<Sent | undefined> {
   if (value === undefined) {
     if (!body.isRequired || body.argument === undefined) return undefined;
     throw invalid(body.argument, "is missing");
   }
-  switch (body.kind) {
-    case "json":
-      return JSON.stringify(value);
-    case "form":
-      return formText(value, body.encoding ?? {});
-    case "multipart":
-      return formData(value, body.encoding ?? {}, files);
-    case "binary":
-      return fileOf(value, body.argument ?? "body", files);
-    default:
-      return plainText(value);
-  }
+  const { mediaType, kind, encoding = {} } = body;
+  if (kind === "multipart") return await formOfParts(value, mediaType, encoding, files);
+  if (kind === "binary") return { mediaType, body: await fileOf(value, body.argument ?? "body", files) };
+  if (kind === "json") return { mediaType, body: JSON.stringify(value) };
+  return { mediaType, body: kind === "form" ? formText(value, encoding) : plainText(value) };
 }
 
 type Encodings = Record<string, BodyEncoding>;
@@ -148,22 +147,26 @@ function formText(value: unknown, encodings: Encodings): string {
 
 const isNested = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-async function formData(value: unknown, encodings: Encodings, files: SourceFiles | undefined): Promise<FormData> {
-  const form = new FormData();
+async function formOfParts(
+  value: unknown,
+  mediaType: string,
+  encodings: Encodings,
+  files: SourceFiles | undefined,
+): Promise<Multipart> {
+  const parts: Part[] = [];
   for (const [name, each] of fieldsOf(value)) {
-    const { mediaType, isFile = false } = (Object.hasOwn(encodings, name) && encodings[name]) || {};
+    const { mediaType: declared, isFile = false } = (Object.hasOwn(encodings, name) && encodings[name]) || {};
+    const one = declared === undefined || /[*,]/.test(declared) ? undefined : declared;
     for (const item of Array.isArray(each) ? each : [each]) {
       if (isFile) {
-        const bytes = await fileOf(item, name, files);
-        const type =
-          mediaType !== undefined && !mediaType.includes("*") && !mediaType.includes(",") ? mediaType : undefined;
-        form.append(name, new Blob([bytes], type === undefined ? {} : { type }), fileName(String(item)));
-      } else if (isNested(item) || (mediaType !== undefined && isJson(mediaType))) {
-        form.append(name, new Blob([JSON.stringify(item)], { type: mediaType ?? "application/json" }));
-      } else form.append(name, plainText(item));
+        const content = await fileOf(item, name, files);
+        parts.push({ name, fileName: fileName(String(item)), mediaType: one ?? "application/octet-stream", content });
+      } else if (isNested(item) || (one !== undefined && isJson(one))) {
+        parts.push({ name, mediaType: one ?? "application/json", content: JSON.stringify(item) });
+      } else parts.push({ name, mediaType: one, content: plainText(item) });
     }
   }
-  return form;
+  return multipart(parts, mediaType.replace(/;.*/, ""));
 }
 
 const fileName = (path: string) => path.split("/").at(-1) || "file";

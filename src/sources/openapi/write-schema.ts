@@ -186,28 +186,31 @@ export class SchemaWriter {
   }
 
   #writeProperties(flat: FlatSchema, into: JsonObject, level: number): void {
+    const { properties, required, additional, choices } = flat;
+    // Some documents require properties that they do not describe.
+    const unnamed = required.size === 0 ? [] : [...required].filter((name) => !properties.has(name));
+    const needed = [...unnamed];
     let isWhole = true;
-    if (flat.properties.size > 0) {
+    if (properties.size > 0) {
       const { inOrder, requiredFirst } = this.#flat.propertyNames(flat, this.#budget.side);
       const written = new Map<string, JsonObject>();
       for (const name of requiredFirst) {
         if (written.size === maxProperties || !this.#pay(name.length + propertyChars)) break;
-        written.set(name, this.#child(flat.properties.get(name)!, level));
+        written.set(name, this.#child(properties.get(name)!, level));
       }
       const ordered = emptyObject();
       for (const name of written.size === inOrder.length ? inOrder : inOrder.filter((each) => written.has(each)))
         ordered[name] = written.get(name);
       into["properties"] = ordered;
-      const needed =
-        flat.required.size === 0 ? [] : requiredFirst.filter((name) => flat.required.has(name) && written.has(name));
-      if (needed.length > 0) into["required"] = needed;
+      if (required.size > 0) needed.unshift(...requiredFirst.filter((name) => required.has(name) && written.has(name)));
       isWhole = written.size === inOrder.length;
     }
-    const { additional } = flat;
+    if (needed.length > 0) into["required"] = needed;
+    // Options of a choice may have more properties.
+    const isClosed = additional === false && properties.size > 0 && choices.length === 0 && unnamed.length === 0;
     if (typeof additional === "object") into["additionalProperties"] = this.#child(additional, level);
     else if (this.#budget.side === "request" && !isWhole) into["additionalProperties"] = true;
-    else if (this.#budget.side === "request" && additional === false && flat.properties.size > 0)
-      into["additionalProperties"] = false;
+    else if (this.#budget.side === "request" && isClosed) into["additionalProperties"] = false;
   }
 
   #writeKeywords(flat: FlatSchema, into: JsonObject): void {
