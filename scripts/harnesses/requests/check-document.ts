@@ -130,8 +130,8 @@ function argumentsFor(
     attempt(() => fromTool(operation, tool, isFull)),
     attempt(() => fromDocument(document, described, operation, isFull)),
   ]);
-  const texts = made.map((each) => JSON.stringify(each?.args));
-  return made.filter((_, at) => texts.indexOf(texts[at]) === at);
+  const texts = made.map((each) => JSON.stringify(each?.args ?? null));
+  return made.filter((_, at) => texts.indexOf(texts[at]!) === at);
 }
 
 function attempt(make: () => Made): Made | undefined {

@@ -17,7 +17,7 @@ export interface DocumentParameter {
   isRequired: boolean;
   style: string;
   explode: boolean;
-  /** Of a parameter that is one document. */
+  /** The media type of a parameter that is one document. */
   mediaType?: string | undefined;
   schema: Place;
 }
@@ -107,11 +107,24 @@ export class OpenDocument {
         all.set(`${String(where)} ${String(name)}`, parameter);
       }
     }
-    const found = [...all.values()].filter(({ value }) => isRecord(value));
+    const found = [...all.values()].flatMap((place) =>
+      isRecord(place.value) ? [this.#inQuery(place, place.value, path)] : [],
+    );
     const isBody = (place: Place) => ["body", "formData"].includes(String(this.#record(place)["in"]));
     const parameters = found.filter((each) => !isBody(each)).map((each) => this.#parameter(each));
+    // HTTP gives the body of these methods no meaning.
+    if (method === "get" || method === "head")
+      return { method: method.toUpperCase(), path, parameters, isBodyRequired: false };
     const body = this.isSwagger2 ? this.#oldBody(operation, found.filter(isBody)) : this.#body(operation);
     return { method: method.toUpperCase(), path, parameters, ...body };
+  }
+
+  /** Some documents say "path" for what stands in the query of a path. */
+  #inQuery(place: Place, value: Schema, path: string): Place {
+    const pair = [...path.matchAll(/[?&]([^=&#{}]+)=\{([^{}]+)\}/g)].find(([, , name]) => name === value["name"]);
+    return pair && value["in"] === "path"
+      ? { value: { ...value, in: "query", name: pair[1] }, file: place.file }
+      : place;
   }
 
   #parameter(place: Place): DocumentParameter {

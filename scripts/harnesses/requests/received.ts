@@ -26,9 +26,11 @@ export function faultsOf(document: OpenDocument, path: string, meant: Meant, rec
   const faults: string[] = [];
   const of = (where: string) => meant.parameters.filter(({ parameter }) => parameter.in === where);
   faults.push(...pathFaults(path, received.path, of("path")));
-  faults.push(...pairFaults("query", pairsIn(received.query, "&"), of("query")));
+  faults.push(
+    ...pairFaults("query", pairsIn(received.query, "&"), of("query"), pairsIn(/\?([^#]*)/.exec(path)?.[1] ?? "", "&")),
+  );
   const cookie = received.headers.get("cookie") ?? "";
-  faults.push(...pairFaults("cookie", pairsIn(cookie, "; "), of("cookie")));
+  faults.push(...pairFaults("cookie", pairsIn(cookie, "; "), of("cookie"), []));
   for (const { parameter, value } of of("header")) {
     const sent = received.headers.get(parameter.name);
     const shown = parameter.mediaType ? JSON.stringify(value) : simpleText(value, parameter.explode);
@@ -63,12 +65,13 @@ function simpleText(value: unknown, explode: boolean): string {
     .join(",");
 }
 
-function pathFaults(template: string, path: string, meant: Meant["parameters"]): string[] {
-  // A fragment in a template tells operations apart that have the same address.
+function pathFaults(whole: string, path: string, meant: Meant["parameters"]): string[] {
+  // A query or a fragment in a path tells operations apart that have the same address.
+  const template = whole.replace(/\?(?![^{]*\}).*|#.*/, "");
+  // Nothing says where the first of two values ends.
+  if (template.includes("}{")) return [];
   const named = Array.from(template.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!);
-  const parts = `/${template.replace(/^\/+/, "")}`
-    .split(/\{[^{}]+\}/)
-    .map((each) => RegExp.escape(encodeURI(each).replace(/[?#]/g, encodeURIComponent)));
+  const parts = `/${template.replace(/^\/+/, "")}`.split(/\{[^{}]+\}/).map((each) => RegExp.escape(encodeURI(each)));
   const expression = new RegExp(`^${parts.join("([^/]*?)")}$`);
   const found = expression.exec(path);
   if (!found) return [`path: ${path} is not ${template}`];
@@ -128,7 +131,12 @@ function pairsIn(text: string, separator: string): Pair[] {
     });
 }
 
-function pairFaults(where: string, pairs: readonly Pair[], meant: Meant["parameters"]): string[] {
+function pairFaults(
+  where: string,
+  pairs: readonly Pair[],
+  meant: Meant["parameters"],
+  fixed: readonly Pair[],
+): string[] {
   const left = new Set(pairs.map(([name]) => name));
   const faults = meant.flatMap(({ parameter, value }) => {
     const { name, mediaType } = parameter;
@@ -141,6 +149,10 @@ function pairFaults(where: string, pairs: readonly Pair[], meant: Meant["paramet
     const wanted = parameter.style === "deepObject" ? value : leaves(value);
     return same(read, wanted) ? [] : [`${where} ${name}: ${JSON.stringify(read)} in place of ${JSON.stringify(value)}`];
   });
+  for (const [name, text] of fixed) {
+    if (!text.includes("{") && !pairs.some(([key]) => key === name)) faults.push(`${where} ${name} is in the path`);
+    left.delete(name);
+  }
   return [...faults, ...[...left].map((name) => `${where} ${name} is not in the document`)];
 }
 
@@ -160,6 +172,11 @@ function readPairs(pairs: readonly Pair[], name: string, { style, explode }: Wri
   const all = pairs.filter(([key]) => key === name).map(([, text]) => text);
   const separator = { spaceDelimited: /%20|\+| /, pipeDelimited: /%7C|\|/i, tabDelimited: /%09/ }[style] ?? ",";
   if (style === "deepObject" && typeof shape === "object" && shape !== null) return fromBrackets(pairs, name, shape);
+  // A space or a bar in an item cannot be told from a separator.
+  const isOdd = (each: unknown) => typeof separator !== "string" && separator.test(encodeURIComponent(String(each)));
+  if (typeof shape === "object" && shape !== null && Object.values(shape).some(isOdd)) return shape;
+  // An empty list looks like a list of one empty text.
+  if (Array.isArray(shape) && shape.length === 0 && all.join("") === "") return shape;
   if (Array.isArray(shape)) return explode ? all.map(decode) : split(all[0] ?? "", separator, false, shape);
   if (!isRecord(shape)) return all.length === 1 ? decode(all[0]!) : undefined;
   if (!explode) return split(all[0] ?? "", separator, false, shape);
@@ -196,7 +213,8 @@ function bodyFaults(
   const text = new TextDecoder().decode(body);
   if (/[/+]json$/.test(essence))
     return isDeepStrictEqual(JSON.parse(text), value) ? [] : [`body: ${text} in place of ${JSON.stringify(value)}`];
-  if (essence === "application/x-www-form-urlencoded") return formFaults(pairsIn(text, "&"), value, described);
+  if (essence === "application/x-www-form-urlencoded")
+    return text === value ? [] : formFaults(pairsIn(text, "&"), value, described);
   if (essence.startsWith("multipart/")) return partFaults(document, partsIn(text, type), value, described, files);
   return text ===
     (isBytes(document, described.schema) || !/text|xml|yaml|json|graphql|javascript/.test(essence)

@@ -5,7 +5,7 @@ import { isRecord, type OpenDocument, type Place, type Schema } from "./document
 const maxMerged = 30;
 
 export interface Merged {
-  /** Keywords that are no schemas. */
+  /** Keywords whose values are not schemas. */
   keywords: Schema;
   properties: Map<string, Place>;
   required: Set<string>;
@@ -88,4 +88,15 @@ export function isBytes(document: OpenDocument, place: Place): boolean {
       format === "binary" ||
       (contentMediaType === "application/octet-stream" && contentEncoding === undefined))
   );
+}
+
+export function fitsType(types: readonly string[], value: unknown): boolean {
+  return types.length === 0 || types.some((type) => isOf(type, value));
+}
+
+function isOf(type: string, value: unknown): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isRecord(value);
+  return typeof value === (type === "file" ? "string" : type);
 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, type OpenDocument, type Place } from "./document.ts";
 import { regExpOf } from "./pattern-text.ts";
-import { type Merged, merged } from "./schemas.ts";
+import { fitsType, type Merged, merged } from "./schemas.ts";
 
 export interface Problem {
   pointer: string;
@@ -60,14 +60,10 @@ function keywordProblems({ keywords, types, properties }: Merged, value: unknown
   const expect = (isRight: boolean, text: string) => {
     if (!isRight) problems.push(text);
   };
-  if (types.length > 0)
-    expect(
-      types.some((type) => isOf(type, value)),
-      `is no ${types.join(" or ")}`,
-    );
+  if (types.length > 0) expect(fitsType(types, value), `is no ${types.join(" or ")}`);
   else if (properties.size > 0) expect(isRecord(value), "is no object");
   const { enum: values, pattern } = keywords;
-  if (Array.isArray(values) && values.length > 0)
+  if (Array.isArray(values) && values.some((each) => fitsType(types, each)))
     expect(
       values.some((each) => isDeepStrictEqual(each, value)),
       "is none of the values",
@@ -90,11 +86,4 @@ function keywordProblems({ keywords, types, properties }: Merged, value: unknown
   if (typeof pattern === "string" && typeof value === "string")
     expect(regExpOf(pattern)?.test(value) !== false, "does not match the pattern");
   return problems;
-}
-
-function isOf(type: string, value: unknown): boolean {
-  if (type === "integer") return Number.isInteger(value);
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return isRecord(value);
-  return typeof value === (type === "file" ? "string" : type);
 }

@@ -1,7 +1,7 @@
 /** Makes values that fit a schema, in a way that the same schema always gets the same values. */
 import type { OpenDocument, Place } from "./document.ts";
 import { textLike } from "./pattern-text.ts";
-import { type Merged, merged } from "./schemas.ts";
+import { fitsType, type Merged, merged } from "./schemas.ts";
 
 /** Levels below which only required properties are made. */
 const maxFullLevels = 4;
@@ -34,13 +34,16 @@ export function valueFor(making: Making, place: Place, pointer = "", level = 0):
   const schema = chosen(making, merged(making.document, place));
   const { keywords, types, properties, items, isNullable } = schema;
   if (keywords["const"] !== undefined) return keywords["const"];
-  if (Array.isArray(keywords["enum"]) && keywords["enum"].length > 0)
-    return keywords["enum"].find((each) => each !== null) ?? null;
+  // Some documents list numbers for a text, or the values of a list beside its items.
+  const values = Array.isArray(keywords["enum"])
+    ? keywords["enum"].filter((each) => each !== null && fitsType(types, each))
+    : [];
+  if (values.length > 0) return values[0];
   const type = types[0] ?? (properties.size > 0 || schema.additional ? "object" : items ? "array" : undefined);
   const saysNothing = Object.keys(keywords).every((key) => silent.has(key));
   if (
     type === undefined ||
-    (type === "string" && saysNothing) ||
+    (type !== "object" && type !== "array" && saysNothing) ||
     (type === "object" && properties.size === 0) ||
     (type === "array" && !items)
   )
@@ -109,7 +112,7 @@ function objectFor(making: Making, schema: Merged, pointer: string, level: numbe
   if (schema.additional === false) return { ...made };
   const more = typeof schema.additional === "object" ? schema.additional : { value: { type: "object" }, file: "" };
   for (let count = 1; Object.keys(made).length < Number(minProperties); count++)
-    made[`more${count}`] = valueFor(making, more, `${pointer}/more${count}`, level + 1);
+    made[`more${count}`] = valueFor({ ...making, isFull: true }, more, `${pointer}/more${count}`, level + 1);
   return { ...made };
 }
 

@@ -215,7 +215,7 @@ function ownSchema(place: ObjectPlace, documents: Documents): FlatSchema {
         : choices
             .map((options) => options.filter(({ value: option }) => !isNullSchema(option)))
             .filter(({ length }) => length > 0),
-    ...(Array.isArray(items) || items === undefined ? {} : { items: at(place, "items") }),
+    ...(Array.isArray(items) || items === undefined ? {} : { items: itemsOf(place, types, keywords) }),
     ...(Array.isArray(prefixItems) ? { prefixItems: placesIn(prefixItems, place) } : {}),
     ...(isObject(additionalProperties) ? { additional: at(place, "additionalProperties") } : {}),
     ...(typeof additionalProperties === "boolean" ? { additional: additionalProperties } : {}),
@@ -224,6 +224,16 @@ function ownSchema(place: ObjectPlace, documents: Documents): FlatSchema {
       isNull ||
       choices.some((options) => options.some(({ value: option }) => isNullSchema(option))),
   };
+}
+
+/** The values of a list stand beside its items in some documents. They are removed from `keywords`. */
+function itemsOf(place: ObjectPlace, types: string[] | undefined, keywords: JsonObject): Place {
+  const items = at(place, "items");
+  const { enum: values } = keywords;
+  const isMisplaced = Array.isArray(values) && types?.join() === "array" && !values.some(Array.isArray);
+  if (!isMisplaced || !isObject(items.value) || "$ref" in items.value) return items;
+  delete keywords["enum"];
+  return { value: { enum: values, ...items.value }, document: items.document };
 }
 
 /** Some documents refer to the properties of another schema. */

@@ -163,7 +163,7 @@ function one(
   const { method, path, name, item, operation } = found;
   const security =
     requirementsOf(operation.value["security"]) ?? requirementsOf(documents.root.value["security"]) ?? [];
-  const { parameters, body, fields, note } = argumentsOf(read, found, path);
+  const { parameters, body, fields, note } = argumentsOf(read, found);
   const { responses, success } = responsesOf(read, operation);
   const pages = pagesOf(documents, schemas, parameters, success);
   const servers = ownServers(operation, item, baseUrl);

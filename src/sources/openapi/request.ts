@@ -5,6 +5,7 @@ import { headerValue } from "../../config/address.ts";
 import { type Multipart, multipart, type Part } from "../multipart.ts";
 import type { SourceFiles } from "../source.ts";
 import type { Body, BodyEncoding, Operation, Parameter } from "./operation.ts";
+import { type PathTemplate, pathTemplate } from "./path-template.ts";
 import { inHeader, inPath, percentEncoded, plainText, queryParts } from "./serialize.ts";
 
 export interface ApiRequest {
@@ -24,7 +25,8 @@ export async function requestOf(
   const headers = new Headers({ accept: acceptOf(operation) });
   const query: string[] = [];
   const cookies: string[] = [];
-  let path = operation.path;
+  const template = pathTemplate(operation.path);
+  let { path } = template;
   for (const parameter of operation.parameters) {
     const value = args[parameter.argument] ?? parameter.constant;
     if (value === undefined || value === null) {
@@ -39,7 +41,7 @@ export async function requestOf(
     else if (parameter.in === "cookie") cookies.push(...queryParts(shown, { ...written, style: "form" }));
     else setHeader(headers, parameter, inHeader(shown, written));
   }
-  if (path !== operation.path && path.split("/").some((each) => /^(?:\.|%2e){1,2}$/i.test(each))) {
+  if (path !== template.path && path.split("/").some((each) => /^(?:\.|%2e){1,2}$/i.test(each))) {
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'The arguments make a step "." or ".." in the address');
   }
   if (cookies.length > 0) headers.set("cookie", cookies.join("; "));
@@ -48,7 +50,7 @@ export async function requestOf(
   if (sent) headers.set("content-type", sent.mediaType);
   return {
     method: operation.method,
-    url: addressOf(base, path, query),
+    url: addressOf(base, path, [...fixedQuery(template, operation), ...query]),
     headers: Object.fromEntries(headers),
     ...(sent ? { body: sent.body } : {}),
   };
@@ -59,14 +61,20 @@ function acceptOf({ responses }: Operation): string {
   return hasJson ? "application/json, */*;q=0.8" : "*/*";
 }
 
+/** The pairs of the path that no parameter stands for. */
+function fixedQuery({ query }: PathTemplate, { parameters }: Operation): string[] {
+  const isGiven = (name: string) => parameters.some((parameter) => parameter.in === "query" && parameter.name === name);
+  return query.flatMap(({ name, text, placeholder }) =>
+    placeholder !== undefined || isGiven(name) ? [] : [`${name}=${text}`],
+  );
+}
+
 function addressOf(base: string, path: string, query: string[]): URL {
   const url = new URL(base);
   url.hash = "";
   const own = url.search.replace(/^\?/, "");
   url.search = "";
-  // Text of the document outside of braces may have any characters.
-  const whole = `${url.href.replace(/\/+$/, "")}/${path.replace(/^\/+/, "").replace(/[?#]/g, encodeURIComponent)}`;
-  const made = new URL(whole);
+  const made = new URL(`${url.href.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`);
   made.search = [own, ...query].filter(Boolean).join("&");
   return made;
 }

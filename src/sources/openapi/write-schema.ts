@@ -208,15 +208,15 @@ export class SchemaWriter {
     if (needed.length > 0) into["required"] = needed;
     // Options of a choice may have more properties.
     const isClosed = additional === false && properties.size > 0 && choices.length === 0 && unnamed.length === 0;
-    if (typeof additional === "object") into["additionalProperties"] = this.#child(additional, level);
-    else if (this.#budget.side === "request" && !isWhole) into["additionalProperties"] = true;
+    if (this.#budget.side === "request" && !isWhole) into["additionalProperties"] = true;
+    else if (typeof additional === "object") into["additionalProperties"] = this.#child(additional, level);
     else if (this.#budget.side === "request" && isClosed) into["additionalProperties"] = false;
   }
 
   #writeKeywords(flat: FlatSchema, into: JsonObject): void {
-    const { keywords, isNullable } = flat;
+    const { keywords } = flat;
     const { description, enum: values, default: usual, pattern, example } = keywords;
-    if (Array.isArray(values)) this.#writeEnum(isNullable && !values.includes(null) ? [...values, null] : values, into);
+    if (Array.isArray(values)) this.#writeEnum(valuesOf(flat, values), into);
     this.#put(into, "const", keywords["const"]);
     this.#put(into, "format", keywords["format"]);
     if (this.#budget.side === "request") {
@@ -287,6 +287,18 @@ function emptyObject(): JsonObject {
 }
 
 const oneOrMore = (types: string[]) => (types.length === 1 ? types[0] : types);
+
+/** The listed values that the types allow: in some documents none, because they have the values of a list, or numbers as texts. */
+function valuesOf({ types, isNullable }: FlatSchema, values: unknown[]): unknown[] {
+  const fitting = types ? values.filter((value) => value === null || types.includes(typeIn(types, value))) : values;
+  if (!fitting.some((value) => value !== null)) return [];
+  return isNullable && !fitting.includes(null) ? [...fitting, null] : fitting;
+}
+
+function typeIn(types: readonly string[], value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return Number.isInteger(value) && types.includes("integer") ? "integer" : typeof value;
+}
 
 /** The types that other keywords tell. */
 function typesOf({ properties, items, prefixItems, additional }: FlatSchema): string[] | undefined {
