@@ -76,7 +76,7 @@ export async function checkDocument(api: Api, file: string, value?: unknown): Pr
       }
       try {
         recorder.last = undefined;
-        await source.call(tool.name, args as never, AbortSignal.timeout(30_000));
+        await source.call(tool.name, args as never, { signal: AbortSignal.timeout(30_000) });
         report.requests++;
         if (!recorder.last) tell("no request arrived");
         else {

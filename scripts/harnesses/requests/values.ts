@@ -109,6 +109,8 @@ function objectFor(making: Making, schema: Merged, pointer: string, level: numbe
   const { minProperties, maxProperties = Number.POSITIVE_INFINITY } = schema.keywords;
   for (const name of Object.keys(made))
     if (Object.keys(made).length > Number(maxProperties) && !schema.required.has(name)) delete made[name];
+  if (schema.additional === false && Object.keys(made).length < Number(minProperties ?? 0))
+    throw new NoValue("it needs more properties");
   if (schema.additional === false) return { ...made };
   const more = typeof schema.additional === "object" ? schema.additional : { value: { type: "object" }, file: "" };
   for (let count = 1; Object.keys(made).length < Number(minProperties); count++)

@@ -9,7 +9,7 @@ import { LargeJson } from "../../base/large-json.ts";
 import { megabyte } from "../../base/units.ts";
 import { version } from "../../base/version.ts";
 import { isWebAddress } from "../../config/sources.ts";
-import type { Send, Source } from "../source.ts";
+import type { Send, Source, SourceCall } from "../source.ts";
 import { type Asked, answerIn } from "./answer.ts";
 import { compileSchema, packedResult, requestFor, type SchemaPlace, typeText } from "./jobs.ts";
 import type { GraphqlOperation, GraphqlRequest } from "./operation.ts";
@@ -152,7 +152,7 @@ class GraphqlSource implements Source {
     this.instructions = `A GraphQL API. "select" chooses the fields of a result, such as select: "id name owner { id }"; without it, a result has plain fields and one level of objects. ${this.#describer} shows the fields of a type.`;
   }
 
-  async call(tool: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  async call(tool: string, args: JsonObject, { signal }: SourceCall): Promise<CallToolResult> {
     try {
       const known = this.#known.get(tool);
       if (known) return await this.#made(known.operation, args, signal);
