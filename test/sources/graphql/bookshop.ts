@@ -14,6 +14,7 @@ const { createSchema, createYoga } = (await import(packageName)) as Yoga;
 
 export const bookshopSchema = /* GraphQL */ `
   scalar DateTime
+  scalar Upload
   scalar BigInt
   enum Genre { NOVEL POETRY SCIENCE }
   interface Node { id: ID! }
@@ -40,6 +41,7 @@ export const bookshopSchema = /* GraphQL */ `
   type BookEdge { cursor: String! node: Book! }
   union Found = Book | Author
   input BookFilter { genre: Genre, not: BookFilter, title: String }
+  input Picture { file: Upload!, title: String }
   input NewBook { title: String!, genre: Genre = NOVEL, author: ID! }
   type Query {
     relay: Query!
@@ -58,6 +60,7 @@ export const bookshopSchema = /* GraphQL */ `
   type Mutation {
     createBook(book: NewBook!): Book!
     deleteBook(id: ID!): Boolean!
+    addPictures(cover: Upload, pictures: [Picture!]): [String!]!
     book(id: ID!, title: String): Book
     stock: StockMutations!
   }
@@ -152,6 +155,14 @@ export function startBookshop(options: object = {}) {
     },
     Mutation: {
       createBook: (_: unknown, { book }: { book: object }) => mutation("createBook", { ...bookOf(3), ...book, author }),
+      addPictures: async (
+        _: unknown,
+        { cover, pictures }: { cover?: File; pictures?: { file: File; title: string }[] },
+      ) => {
+        const all = [...(cover ? [{ file: cover, title: "cover" }] : []), ...(pictures ?? [])];
+        const texts = all.map(async ({ file, title }) => `${title}: ${file.name} ${await file.text()}`);
+        return mutation("addPictures", await Promise.all(texts));
+      },
       deleteBook: () => mutation("deleteBook", true),
       book: (_: unknown, { title }: { title: string }) => mutation("book", { ...bookOf(4), title }),
       stock: () => ({
@@ -170,7 +181,10 @@ export function startBookshop(options: object = {}) {
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
-      const body = (await request.clone().json()) as SentRequest;
+      const isForm = request.headers.get("content-type")?.startsWith("multipart/");
+      const body = (
+        isForm ? JSON.parse(String((await request.clone().formData()).get("operations"))) : await request.clone().json()
+      ) as SentRequest;
       if (!body.query.includes("__schema")) sent.push(body);
       return yoga.fetch(request);
     },
