@@ -15,12 +15,22 @@ export type Category =
   | "search"
   | "testing"
   | "ui"
-  | "web";
+  | "web"
+  | "web-apis";
 
 /** An entry of `mcpServers`, as any host takes it. What differs from person to person stands in it as `${VAR}`. */
 export type McpServerEntry =
   | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>>; sandbox?: CatalogSandbox }
-  | { type: "http" | "sse"; url: string; headers?: Readonly<Record<string, string>> };
+  | { type: "http" | "sse"; url: string; headers?: Readonly<Record<string, string>> }
+  | WebApiEntry;
+
+/** A web API with an OpenAPI document, for which claudikins itself is the server. */
+export interface WebApiEntry {
+  openapi: string;
+  baseUrl?: string;
+  auth?: string | Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+}
 
 /** What a server needs to read, write and reach, besides its own program: `sandbox` of an entry. */
 export interface CatalogSandbox {

@@ -49,7 +49,7 @@ test("each query and mutation of a server is a tool, and namespaces are in its n
   const { source } = await openShop(shop);
   expect(source.tools.map(({ name }) => name)).toEqual([
     ...["book", "books", "author", "authors", "search", "node", "count", "select", "oldBooks"],
-    ...["createBook", "deleteBook", "book_mutation", "stock_add", "stock_clear", "describe_type"],
+    ...["createBook", "deleteBook", "addPictures", "book_mutation", "stock_add", "stock_clear", "describe_type"],
   ]);
 });
 
