@@ -68,14 +68,13 @@ export const bookshopSchema = /* GraphQL */ `
   type Subscription { sold: Book! }
 `;
 
-const titles = Array.from({ length: 120 }, (_, at) => `Book ${at}`);
 const author = { __typename: "Author", id: "a1", name: "Ada", friends: [] };
 
 function bookOf(at: number) {
   return {
     __typename: "Book",
     id: `b${at}`,
-    title: titles[at],
+    title: `Book ${at}`,
     genre: "NOVEL",
     pages: 100 + at,
     sold: 9_007_199_254_740_993n + BigInt(at),
@@ -122,7 +121,8 @@ export interface SentRequest {
 }
 
 /** The server, and the requests that it got, without introspection. Its mutations are counted by name. */
-export function startBookshop(options: object = {}) {
+export function startBookshop(options: object = {}, count = 120) {
+  const books = Array.from({ length: count }, (_, at) => bookOf(at));
   const sent: SentRequest[] = [];
   const made: string[] = [];
   const mutation = <T>(name: string, value: T) => {
@@ -132,12 +132,8 @@ export function startBookshop(options: object = {}) {
   const resolvers = {
     BigInt: { serialize: (value: bigint) => exactNumber(String(value)) },
     Query: {
-      book: (_: unknown, { id }: { id: string }) => (titles[Number(id.slice(1))] ? bookOf(Number(id.slice(1))) : null),
-      books: (_: unknown, page: PageArguments) =>
-        connectionOf(
-          titles.map((_title, at) => bookOf(at)),
-          page,
-        ),
+      book: (_: unknown, { id }: { id: string }) => books[Number(id.slice(1))] ?? null,
+      books: (_: unknown, page: PageArguments) => connectionOf(books, page),
       author: (_: unknown, { id }: { id: string }) => {
         if (id !== "a1") throw new GraphQLError(`no author has the id ${id}`, { extensions: { code: "NOT_FOUND" } });
         return {
@@ -149,7 +145,7 @@ export function startBookshop(options: object = {}) {
       authors: () => [author],
       search: () => [bookOf(1), author],
       node: () => author,
-      count: () => 120,
+      count: () => count,
       select: (_: unknown, { select }: { select: string }) => ({ ...author, name: select }),
       oldBooks: () => [],
     },
