@@ -67,8 +67,10 @@ const publish = `
   }
 `;
 
-test.skipIf(!hasPowerDns)("one program reads ten thousand rows, uploads a file, publishes a package and changes a zone", async () => {
-  const value = await exec(`
+test.skipIf(!hasPowerDns)(
+  "one program reads ten thousand rows, uploads a file, publishes a package and changes a zone",
+  async () => {
+    const value = await exec(`
     import fs from "node:fs/promises";
     ${publish}
     const titles = [];
@@ -91,14 +93,15 @@ test.skipIf(!hasPowerDns)("one program reads ten thousand rows, uploads a file, 
       record: read.rrsets.find(({ type }) => type === "TXT").records[0].content,
     };
   `);
-  expect(value).toEqual({
-    titles: books,
-    picture: "cover: titles.txt Book 0\\nBook ".replace("\\n", "\n"),
-    user: "ada",
-    published: ["1.0.0"],
-    record: `"${books}"`,
-  });
-});
+    expect(value).toEqual({
+      titles: books,
+      picture: "cover: titles.txt Book 0\\nBook ".replace("\\n", "\n"),
+      user: "ada",
+      published: ["1.0.0"],
+      record: `"${books}"`,
+    });
+  },
+);
 
 test("errors of each kind have their status", async () => {
   const value = await exec(`
@@ -123,10 +126,7 @@ test.skipIf(!hasPowerDns)("errors of a DNS server have its own messages", async 
     }
     return messages;
   `);
-  expect(value).toEqual([
-    "422 Unprocessable Entity: DNS Name 'without-a-dot' is not canonical",
-    "409 Conflict",
-  ]);
+  expect(value).toEqual(["422 Unprocessable Entity: DNS Name 'without-a-dot' is not canonical", "409 Conflict"]);
 });
 
 test("a limit of requests is an error that says when to call again", async () => {

@@ -115,7 +115,11 @@ export const registryDocument: object = {
         operationId: "signIn",
         security: [],
         parameters: [{ name: "user", in: "path", required: true, schema: text }],
-        requestBody: body({ type: "object", properties: { name: text, password: text }, required: ["name", "password"] }),
+        requestBody: body({
+          type: "object",
+          properties: { name: text, password: text },
+          required: ["name", "password"],
+        }),
         responses: answer(),
       },
     },
