@@ -176,6 +176,6 @@ function textFor(making: Making, { keywords }: Merged): string {
   }
   const known = typeof format === "string" && Object.hasOwn(formats, format) ? formats[format]! : undefined;
   const text = known ?? (making.isPlain ? "plain-text 1" : oddText);
-  if (text.length > most) return text.slice(0, most).trim() || "a";
+  if (text.length > most) return text.slice(0, most).replaceAll(" ", "-");
   return text.length < least ? text + "x".repeat(least - text.length) : text;
 }
