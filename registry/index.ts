@@ -2,6 +2,18 @@
 import { server as gemini } from "./ai-models/gemini/index.ts";
 import { server as huggingface } from "./ai-models/huggingface/index.ts";
 import { server as nanoBanana } from "./ai-models/nano-banana/index.ts";
+import { server as asanaApi } from "./apis/asana-api/index.ts";
+import { server as digitaloceanApi } from "./apis/digitalocean-api/index.ts";
+import { server as discordApi } from "./apis/discord-api/index.ts";
+import { server as figmaApi } from "./apis/figma-api/index.ts";
+import { server as githubApi } from "./apis/github-api/index.ts";
+import { server as jiraApi } from "./apis/jira-api/index.ts";
+import { server as notionApi } from "./apis/notion-api/index.ts";
+import { server as openaiApi } from "./apis/openai-api/index.ts";
+import { server as pagerdutyApi } from "./apis/pagerduty-api/index.ts";
+import { server as slackApi } from "./apis/slack-api/index.ts";
+import { server as stripeApi } from "./apis/stripe-api/index.ts";
+import { server as twilioApi } from "./apis/twilio-api/index.ts";
 import { server as hubspot } from "./business/hubspot/index.ts";
 import { server as linear } from "./business/linear/index.ts";
 import { server as notion } from "./business/notion/index.ts";
@@ -37,18 +49,6 @@ import type { CatalogServer } from "./types.ts";
 import { server as figma } from "./ui/figma/index.ts";
 import { server as mermaid } from "./ui/mermaid/index.ts";
 import { server as shadcn } from "./ui/shadcn/index.ts";
-import { server as asanaApi } from "./web-apis/asana-api/index.ts";
-import { server as digitaloceanApi } from "./web-apis/digitalocean-api/index.ts";
-import { server as discordApi } from "./web-apis/discord-api/index.ts";
-import { server as figmaApi } from "./web-apis/figma-api/index.ts";
-import { server as githubApi } from "./web-apis/github-api/index.ts";
-import { server as jiraApi } from "./web-apis/jira-api/index.ts";
-import { server as notionApi } from "./web-apis/notion-api/index.ts";
-import { server as openaiApi } from "./web-apis/openai-api/index.ts";
-import { server as pagerdutyApi } from "./web-apis/pagerduty-api/index.ts";
-import { server as slackApi } from "./web-apis/slack-api/index.ts";
-import { server as stripeApi } from "./web-apis/stripe-api/index.ts";
-import { server as twilioApi } from "./web-apis/twilio-api/index.ts";
 import { server as apify } from "./web/apify/index.ts";
 import { server as brightData } from "./web/bright-data/index.ts";
 import { server as chromeDevtools } from "./web/chrome-devtools/index.ts";
@@ -61,6 +61,18 @@ export const servers: readonly CatalogServer[] = [
   gemini,
   huggingface,
   nanoBanana,
+  asanaApi,
+  digitaloceanApi,
+  discordApi,
+  figmaApi,
+  githubApi,
+  jiraApi,
+  notionApi,
+  openaiApi,
+  pagerdutyApi,
+  slackApi,
+  stripeApi,
+  twilioApi,
   hubspot,
   linear,
   notion,
@@ -95,18 +107,6 @@ export const servers: readonly CatalogServer[] = [
   figma,
   mermaid,
   shadcn,
-  asanaApi,
-  digitaloceanApi,
-  discordApi,
-  figmaApi,
-  githubApi,
-  jiraApi,
-  notionApi,
-  openaiApi,
-  pagerdutyApi,
-  slackApi,
-  stripeApi,
-  twilioApi,
   apify,
   brightData,
   chromeDevtools,

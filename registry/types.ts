@@ -3,6 +3,7 @@
 /** The folders of the catalog. */
 export type Category =
   | "ai-models"
+  | "apis"
   | "business"
   | "cloud"
   | "code"
@@ -15,8 +16,7 @@ export type Category =
   | "search"
   | "testing"
   | "ui"
-  | "web"
-  | "web-apis";
+  | "web";
 
 /** An entry of `mcpServers`, as any host takes it. What differs from person to person stands in it as `${VAR}`. */
 export type McpServerEntry =

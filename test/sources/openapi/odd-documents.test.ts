@@ -79,7 +79,10 @@ test("a body of GET is left out, and headers that HTTP writes itself are not arg
     parameters: [{ name: "Content-Length", in: "header", required: true, schema: text }],
     requestBody: { content: { "application/json": { schema: { type: "object", properties: { a: text } } } } },
   };
-  const { tool, operation } = operationOf(await readDocument(folder.path, documentOf({ "/things": { get } })), "read");
+  const { tool, operation } = operationOf(
+    await readDocument(folder.path, documentOf({ "/things": { get } })),
+    "read_things",
+  );
   expect(operation.body).toBeUndefined();
   expect(tool.inputSchema.properties).toEqual({});
 });

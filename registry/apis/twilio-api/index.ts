@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "twilio-api",
-  category: "web-apis",
+  category: "apis",
   title: "Twilio API",
   description: "Sends messages, makes calls, and manages phone numbers, recordings and usage with Twilio",
   server: {

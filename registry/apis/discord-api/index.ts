@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "discord-api",
-  category: "web-apis",
+  category: "apis",
   title: "Discord API",
   description: "Calls the Discord API as a bot: channels, messages, members, roles, threads and events",
   server: {

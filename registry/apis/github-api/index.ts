@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "github-api",
-  category: "web-apis",
+  category: "apis",
   title: "GitHub REST API",
   description:
     "Calls every operation of GitHub's REST API, such as repositories, issues, actions, packages and settings",

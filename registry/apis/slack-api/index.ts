@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "slack-api",
-  category: "web-apis",
+  category: "apis",
   title: "Slack Web API",
   description: "Calls the methods of Slack's Web API: messages, channels, files, users, reminders and administration",
   server: {

@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "figma-api",
-  category: "web-apis",
+  category: "apis",
   title: "Figma REST API",
   description: "Reads Figma files, images, components, styles, variables, versions and comments",
   server: {

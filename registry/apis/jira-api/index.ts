@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "jira-api",
-  category: "web-apis",
+  category: "apis",
   title: "Jira Cloud API",
   description: "Calls every operation of Jira Cloud: issues, searches, projects, workflows, fields and permissions",
   server: {

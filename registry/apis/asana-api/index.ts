@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "asana-api",
-  category: "web-apis",
+  category: "apis",
   title: "Asana API",
   description: "Calls every operation of the Asana API: tasks, projects, portfolios, goals, teams and custom fields",
   server: {

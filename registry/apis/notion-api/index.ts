@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "notion-api",
-  category: "web-apis",
+  category: "apis",
   title: "Notion API",
   description: "Calls the Notion API: pages, blocks, databases, comments and search",
   server: {

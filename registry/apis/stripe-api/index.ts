@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "stripe-api",
-  category: "web-apis",
+  category: "apis",
   title: "Stripe API",
   description:
     "Calls every operation of the Stripe API: payments, customers, invoices, subscriptions, payouts and reports",

@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "digitalocean-api",
-  category: "web-apis",
+  category: "apis",
   title: "DigitalOcean API",
   description:
     "Calls every operation of the DigitalOcean API: droplets, databases, apps, domains, networks and billing",

@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "openai-api",
-  category: "web-apis",
+  category: "apis",
   title: "OpenAI API",
   description: "Calls the OpenAI API: responses, images, speech, embeddings, files, batches and administration",
   server: {

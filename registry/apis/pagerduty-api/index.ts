@@ -3,7 +3,7 @@ import type { CatalogServer } from "../../types.ts";
 
 export const server = {
   name: "pagerduty-api",
-  category: "web-apis",
+  category: "apis",
   title: "PagerDuty API",
   description:
     "Calls every operation of the PagerDuty API: incidents, schedules, services, escalation policies and analytics",
