@@ -2,6 +2,18 @@
 import { server as gemini } from "./ai-models/gemini/index.ts";
 import { server as huggingface } from "./ai-models/huggingface/index.ts";
 import { server as nanoBanana } from "./ai-models/nano-banana/index.ts";
+import { server as asanaApi } from "./apis/asana-api/index.ts";
+import { server as digitaloceanApi } from "./apis/digitalocean-api/index.ts";
+import { server as discordApi } from "./apis/discord-api/index.ts";
+import { server as figmaApi } from "./apis/figma-api/index.ts";
+import { server as githubApi } from "./apis/github-api/index.ts";
+import { server as jiraApi } from "./apis/jira-api/index.ts";
+import { server as notionApi } from "./apis/notion-api/index.ts";
+import { server as openaiApi } from "./apis/openai-api/index.ts";
+import { server as pagerdutyApi } from "./apis/pagerduty-api/index.ts";
+import { server as slackApi } from "./apis/slack-api/index.ts";
+import { server as stripeApi } from "./apis/stripe-api/index.ts";
+import { server as twilioApi } from "./apis/twilio-api/index.ts";
 import { server as hubspot } from "./business/hubspot/index.ts";
 import { server as linear } from "./business/linear/index.ts";
 import { server as notion } from "./business/notion/index.ts";
@@ -49,6 +61,18 @@ export const servers: readonly CatalogServer[] = [
   gemini,
   huggingface,
   nanoBanana,
+  asanaApi,
+  digitaloceanApi,
+  discordApi,
+  figmaApi,
+  githubApi,
+  jiraApi,
+  notionApi,
+  openaiApi,
+  pagerdutyApi,
+  slackApi,
+  stripeApi,
+  twilioApi,
   hubspot,
   linear,
   notion,

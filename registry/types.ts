@@ -3,6 +3,7 @@
 /** The folders of the catalog. */
 export type Category =
   | "ai-models"
+  | "apis"
   | "business"
   | "cloud"
   | "code"
@@ -20,7 +21,16 @@ export type Category =
 /** An entry of `mcpServers`, as any host takes it. What differs from person to person stands in it as `${VAR}`. */
 export type McpServerEntry =
   | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>>; sandbox?: CatalogSandbox }
-  | { type: "http" | "sse"; url: string; headers?: Readonly<Record<string, string>> };
+  | { type: "http" | "sse"; url: string; headers?: Readonly<Record<string, string>> }
+  | WebApiEntry;
+
+/** A web API with an OpenAPI document, for which claudikins itself is the server. */
+export interface WebApiEntry {
+  openapi: string;
+  baseUrl?: string;
+  auth?: string | Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+}
 
 /** What a server needs to read, write and reach, besides its own program: `sandbox` of an entry. */
 export interface CatalogSandbox {

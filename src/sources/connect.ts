@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import type { Source } from "./source.ts";
+import { programKey, type Source } from "./source.ts";
 
 /** Tools in one answer. Each answer is checked on the main thread, which takes some milliseconds for a thousand tools. */
 const toolsOnPage = 1_000;
@@ -83,8 +83,10 @@ export class SourceTransport implements Transport {
         return { tools: tools.slice(start, end), ...(end < tools.length ? { nextCursor: String(end) } : {}) };
       }
       case "tools/call": {
-        const { name, arguments: args } = params;
-        return { ...(await source.call(String(name), isObject(args) ? args : {}, signal)) };
+        const { name, arguments: args, _meta: meta } = params;
+        const program = meta?.[programKey];
+        const made = { signal, ...(typeof program === "string" ? { program } : {}) };
+        return { ...(await source.call(String(name), isObject(args) ? args : {}, made)) };
       }
       default:
         throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `a web API has no ${method}`);

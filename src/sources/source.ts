@@ -13,9 +13,18 @@ export interface Source {
   /** All tools, in the order of the document. */
   readonly tools: readonly Tool[];
   /** Makes the request. Resolves with `isError: true` if the API refuses it. Throws if it cannot be reached or the call is cancelled. */
-  call(tool: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult>;
+  call(tool: string, args: JsonObject, made: SourceCall): Promise<CallToolResult>;
   close(): Promise<void>;
 }
+
+export interface SourceCall {
+  signal: AbortSignal;
+  /** The execution whose program makes the call. Undefined outside a program. */
+  program?: string | undefined;
+}
+
+/** The key in `_meta` of a call to a source. Its value is the execution whose program makes it. */
+export const programKey = "claudikins/program";
 
 /** One request to a web API. */
 export interface SourceRequest {
@@ -23,7 +32,7 @@ export interface SourceRequest {
   method: string;
   url: URL;
   headers: Record<string, string>;
-  body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  body?: string | Blob | Uint8Array<ArrayBuffer> | undefined;
   /** Whether the request only reads, if its method does not say so. */
   isRead?: boolean | undefined;
   /** Whether the token of the sign-in is added. Without it, the entry decides. */

@@ -27,6 +27,8 @@ export interface Launch {
   command?: string | undefined;
   args?: readonly string[] | undefined;
   url?: string | undefined;
+  /** The document of a web API. */
+  openapi?: string | undefined;
   /** The folder of relative paths. */
   cwd?: string | undefined;
   /** The variables of the entry: a program may be found by its own PATH. */
@@ -55,6 +57,7 @@ export function findInCatalog(name: string): CatalogAnswer {
 
 /** The server that an entry starts or reaches, whatever its key; undefined if it is not in the catalog. */
 export function recognise(launch: Launch): CatalogServer | undefined {
+  if (launch.openapi !== undefined) return byDocument().get(launch.openapi);
   for (const url of addressesOf(launch)) {
     const found = byHost().get(hostOf(url) ?? "");
     if (found) return found;
@@ -171,6 +174,7 @@ function wordsOf(line: string): string[] {
 
 const byName = once(() => indexed((server) => [server.name, ...server.aliases.map((alias) => alias.toLowerCase())]));
 const byLaunch = once(() => indexed((server) => launchesOf(server).flatMap(programsOf)));
+const byDocument = once(() => indexed((server) => launchesOf(server).flatMap(({ openapi }) => openapi ?? [])));
 const byHost = once(() =>
   indexed((server) =>
     launchesOf(server)

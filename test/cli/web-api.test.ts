@@ -136,3 +136,17 @@ describe("the flags of a web API", () => {
     );
   });
 });
+
+test("an API that cannot be reached is named in the error, and the next call is tried", async () => {
+  const document = (await (await fetch(api.document)).json()) as object;
+  const config = {
+    mcpServers: {
+      away: { openapi: folder.write("away.json", JSON.stringify(document)), baseUrl: "http://127.0.0.1:9" },
+    },
+  };
+  const file = folder.write("away-config.json", JSON.stringify(config));
+  const code = "return await Promise.allSettled([away.get_pet({ id: 1 }), away.delete_pet({ id: 1 })])";
+  const { stdout } = await run("exec", "--config", file, "-e", code, "--json");
+  const { value } = JSON.parse(stdout);
+  for (const { reason } of value) expect(JSON.stringify(reason)).toContain("nothing listens at http://127.0.0.1:9");
+});

@@ -20,7 +20,10 @@ const notHere: [RegExp, string][] = [
   [/^claudikins add (?:--search|io\.github)/, "asks the registry of MCP servers: test/cli/add-published has one"],
   [/^claudikins add (?:github|slack|docs|--json)/, "reaches a server on the network"],
   [/^claudikins add (?:petstore|pets |shop --graphql)/, "reaches an API on the network: test/sources has some"],
-  [/^claudikins (?:list tools shop|exec -e 'return await (?:petstore|shop)\.)/, "needs the API of the command before"],
+  [
+    /^claudikins (?:list tools shop|exec -e 'return \(?await (?:petstore|shop|github_api)\.)/,
+    "needs the API of the command before",
+  ],
   [/^claudikins add \.\/weather\.mcpb/, "needs a bundle: test/cli/add-bundle has one"],
   [/^claudikins auth login/, "needs a person who signs in: test/cli/auth has one"],
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],

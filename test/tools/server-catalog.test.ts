@@ -63,7 +63,7 @@ describe("the catalog", () => {
     const urls = [
       server.homepage,
       ...server.variables.flatMap(({ from }) => from ?? []),
-      ...ways.flatMap((way) => ("url" in way ? [way.url] : [])),
+      ...ways.flatMap((way) => ("url" in way ? [way.url] : "openapi" in way ? [way.openapi] : [])),
     ];
     for (const url of urls) expect(new URL(url).protocol).toBe("https:");
 

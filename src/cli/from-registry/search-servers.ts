@@ -58,11 +58,13 @@ export async function searchServers(text: string, flags: readonly string[], io: 
 async function inCatalog(words: readonly string[]): Promise<ValueOf<typeof foundServerShape>[]> {
   const { catalogServers } = await import("../../tools/server-catalog.ts");
   const lower = words.map((word) => word.toLowerCase());
+  // A server with exactly that name comes first.
   return catalogServers()
     .filter(({ name, title, description, goodFor }) => {
       const text = [name, title, description, ...goodFor].join(" ").toLowerCase();
       return lower.every((word) => text.includes(word));
     })
+    .toSorted((one, other) => Number(lower.includes(other.name)) - Number(lower.includes(one.name)))
     .map(({ name, title, description }) => ({
       name,
       title,

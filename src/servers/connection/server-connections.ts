@@ -8,7 +8,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors
 import type { JsonObject } from "../../base/json-object.ts";
 import { changed } from "../../base/log.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { metaWith, type TraceContext } from "../../base/trace-context.ts";
+import { metaWith } from "../../base/trace-context.ts";
 import { usesOwn } from "../../config/credentials.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { ServerConfig } from "../../config/load.ts";
@@ -16,6 +16,7 @@ import { homeOf } from "../../config/locations.ts";
 import type { Label } from "../../config/policy.ts";
 import { hasReference } from "../../config/secrets/references.ts";
 import type { Call } from "../../policy/call.ts";
+import { programKey } from "../../sources/source.ts";
 import { unlessAborted } from "../abort.ts";
 import { allNeighbours, type Neighbours } from "../box/neighbours.ts";
 import { forgetFailure, lastFailure, lastRefusals, noteFailure, noteRefusals } from "../failures/last-failures.ts";
@@ -164,7 +165,8 @@ export class ServerConnections {
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
     return this.of(server).use(
-      (connection) => work((request) => connection.request(inTrace(request, call.trace), what, call), connection),
+      (connection) =>
+        work((request) => connection.request(this.#marked(request, server, call), what, call), connection),
       what,
       call,
     );
@@ -302,6 +304,16 @@ export class ServerConnections {
     forgetPrinted(server, this.#entryOptions(server));
   }
 
+  /** Adds the trace. A web API, for which claudikins speaks MCP itself, also gets the execution. */
+  #marked(request: Request, server: string, { trace, made }: Call): Request {
+    const entry = made && this.#servers.get(server);
+    const program = entry?.url !== undefined && entry.transport === "openapi" ? made?.execution : undefined;
+    if (!trace && program === undefined) return request;
+    const { _meta: meta } = request.params as { _meta?: JsonObject };
+    const own = program === undefined ? meta : { ...meta, [programKey]: program };
+    return { ...request, params: { ...request.params, _meta: trace ? metaWith(own, trace) : own } };
+  }
+
   #entryOptions(server: ServerConfig): EntryOptions {
     const env = entryEnvironment(server, this.#options);
     return { env, signal: this.#closing.signal, warn: (message) => this.#options.log.warn(message) };
@@ -325,12 +337,6 @@ export class ServerConnections {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
   }
-}
-
-function inTrace(request: Request, trace: TraceContext | undefined): Request {
-  if (!trace) return request;
-  const { _meta: meta } = request.params as { _meta?: JsonObject };
-  return { ...request, params: { ...request.params, _meta: metaWith(meta, trace) } };
 }
 
 /** Revisions are dates. */

@@ -47,7 +47,8 @@ const kinds: Record<SourceKind, Open> = {
   graphql: async (server, options, signal) => {
     const { openGraphql } = await import("../../sources/graphql/source.ts");
     const { name: entry, schema, include, exclude, auth } = server;
-    const { endpoint, env } = options;
+    const { endpoint, env, workspace } = options;
+    const files = workspace === undefined ? undefined : new WorkspaceFiles(workspace);
     const { url } = endpoint;
     const headers = typeof auth === "string" ? { ...endpoint.headers, authorization: bearer(auth) } : endpoint.headers;
     // The user chose both addresses. The schema may be at the host of somebody else, which gets no credentials of any kind.
@@ -63,7 +64,7 @@ const kinds: Record<SourceKind, Open> = {
     const place = URL.parse(schema ?? "");
     const signsIn = maySignIn(server, options);
     return openGraphql({
-      ...{ entry, url, send, signsIn, schema, include, exclude, signal },
+      ...{ entry, url, send, signsIn, schema, include, exclude, files, signal },
       sendForSchema: place && isWebAddress(place.href) ? await sendTo(place) : send,
       cacheFolder: sourcesFolder(env),
     });

@@ -126,7 +126,7 @@ class Sender {
       return response;
     } catch (error) {
       if (error instanceof NetworkFailure || error instanceof ClaudikinsError || signal.aborted) throw error;
-      throw noAnswer(error, url);
+      throw notReached(error, url);
     } finally {
       pace.end();
     }
@@ -165,6 +165,14 @@ function repeatWait(response: Response): number | undefined {
   const asked = HostPace.waitOf(response);
   if (asked === undefined) return response.status === 429 ? undefined : repeatAfterMs;
   return asked <= HostPace.longestWaitMs ? asked : undefined;
+}
+
+/** The next call may succeed: there is no connection that it needs. */
+function notReached(error: unknown, url: URL): NetworkFailure {
+  const { message, code, hint } = noAnswer(error, url);
+  const isAddress = hint.includes('"url"');
+  const advice = 'Check this machine\'s network, and the address of the API: "baseUrl" in its entry in the config.';
+  return new NetworkFailure(message, { code, hint: isAddress ? advice : hint });
 }
 
 function strangeHost(url: URL): NetworkFailure {

@@ -16,6 +16,8 @@ export interface GraphqlOperation {
   kind: "query" | "mutation";
   /** The arguments of the field, which are the variables of its request. */
   variables: string[];
+  /** Where the variables may have files, as paths of names. `*` stands for the items of a list. */
+  uploads?: string[][] | undefined;
   /** The argument of the tool that chooses fields. Undefined if the result has none. */
   select?: string | undefined;
   /** The number of items of a page that is asked for if the caller gives none, for a connection. */

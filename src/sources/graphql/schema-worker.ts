@@ -20,7 +20,7 @@ import { shortText } from "./types.ts";
 declare const self: Worker;
 
 /** Raised when the same schema would give other tools or requests. */
-const formatNumber = 1;
+const formatNumber = 2;
 
 /** Characters of a schema. The largest public ones have about 10 million as introspection. */
 const maxSchemaChars = 48 * megabyte;

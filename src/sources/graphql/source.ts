@@ -9,11 +9,12 @@ import { LargeJson } from "../../base/large-json.ts";
 import { megabyte } from "../../base/units.ts";
 import { version } from "../../base/version.ts";
 import { isWebAddress } from "../../config/sources.ts";
-import type { Send, Source } from "../source.ts";
+import type { Send, Source, SourceCall, SourceFiles } from "../source.ts";
 import { type Asked, answerIn } from "./answer.ts";
 import { compileSchema, packedResult, requestFor, type SchemaPlace, typeText } from "./jobs.ts";
 import type { GraphqlOperation, GraphqlRequest } from "./operation.ts";
 import { shortText } from "./types.ts";
+import { uploadBody } from "./uploads.ts";
 
 /** Larger answers are read in a worker. An answer of this size takes at most 3 ms, as much as the use of a worker. */
 const maxInlineBytes = 131_072;
@@ -47,6 +48,7 @@ export interface GraphqlOptions {
   include?: string[] | undefined;
   exclude?: string[] | undefined;
   cacheFolder: string;
+  files?: SourceFiles | undefined;
   signal: AbortSignal;
 }
 
@@ -152,7 +154,7 @@ class GraphqlSource implements Source {
     this.instructions = `A GraphQL API. "select" chooses the fields of a result, such as select: "id name owner { id }"; without it, a result has plain fields and one level of objects. ${this.#describer} shows the fields of a type.`;
   }
 
-  async call(tool: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  async call(tool: string, args: JsonObject, { signal }: SourceCall): Promise<CallToolResult> {
     try {
       const known = this.#known.get(tool);
       if (known) return await this.#made(known.operation, args, signal);
@@ -170,10 +172,10 @@ class GraphqlSource implements Source {
     const chosen = operation.select === undefined ? undefined : args[operation.select];
     const select = typeof chosen === "string" && chosen.trim() !== "" ? chosen : undefined;
     const request = select === undefined ? operation.request : await this.#requestWith(operation, select);
-    const body = JSON.stringify({ query: request.document, variables: variablesOf(operation, args) });
     const isRead = operation.kind === "query";
     const { entry, url, send, signsIn } = this.#options;
-    const response = await send({ method: "POST", url, headers, body, isRead, signsIn }, signal);
+    const sent = await this.#bodyOf(request.document, operation, variablesOf(operation, args));
+    const response = await send({ method: "POST", url, ...sent, isRead, signsIn }, signal);
     const bytes = await wholeBody(response);
     const result = await resultIn(bytes, { operation, request, args, select });
     if (result && (response.ok || result.isError === true)) return result;
@@ -181,6 +183,16 @@ class GraphqlSource implements Source {
       isError: true,
       ...textResult(refusalText(response, new TextDecoder().decode(bytes.subarray(0, maxRefusalBytes)), entry)),
     };
+  }
+
+  async #bodyOf(query: string, { uploads }: GraphqlOperation, variables: JsonObject) {
+    if (uploads) {
+      const form = await uploadBody(query, variables, uploads, this.#options.files);
+      // Servers that refuse forms of other sites ask for a header of this kind.
+      const own = { accept: headers.accept, "apollo-require-preflight": "true" };
+      if (form) return { headers: { ...own, "content-type": form.mediaType }, body: form.body };
+    }
+    return { headers, body: JSON.stringify({ query, variables }) };
   }
 
   async #requestWith(operation: GraphqlOperation, select: string): Promise<GraphqlRequest> {

@@ -17,6 +17,7 @@ import { fieldArguments, fieldDocument, hasInnerPages, pagesOf } from "./documen
 import type { GraphqlApi, GraphqlOperation } from "./operation.ts";
 import { defaultSelection, leafResult, rowsOf } from "./selection.ts";
 import { ArgumentSchemas, FieldBudget, shortText } from "./types.ts";
+import { uploadPlaces } from "./upload-places.ts";
 
 /** Tools of one schema. The largest well-known schemas have about 3,000. */
 const maxTools = 20_000;
@@ -113,10 +114,12 @@ function toolOf(
   const first = defaultFirst(field);
   const variables = fieldArguments(field);
   const pages = selection && pagesOf(field);
+  const uploads = uploadPlaces(field.args);
   const operation: GraphqlOperation = {
     name,
     kind,
     variables: field.args.map((argument) => argument.name),
+    ...(uploads.length === 0 ? {} : { uploads }),
     ...(select === undefined ? {} : { select }),
     ...(first === undefined ? {} : { first }),
     request: {

@@ -16,6 +16,7 @@ import {
   valueFromASTUntyped,
 } from "graphql";
 import type { JsonObject } from "../../base/json-object.ts";
+import { uploadScalars } from "./upload-places.ts";
 
 /**
  * Input objects that the schema of one tool describes. Filters of generated APIs refer to each other, so that each of a thousand tools would
@@ -163,7 +164,6 @@ const known: Record<string, JsonObject> = {
   String: { type: "string" },
   ID: { type: "string" },
   Boolean: { type: "boolean" },
-  Upload: { type: "string", description: "The path of a file in the workspace." },
 };
 
 /** The names of scalars that are texts, with their formats. Schemas do not say how a scalar is written, but its name does. */
@@ -184,6 +184,7 @@ const texts: [RegExp, string | undefined][] = [
 /** Another scalar may have any value. */
 function scalarSchema(name: string): JsonObject {
   if (Object.hasOwn(known, name)) return { ...known[name] };
+  if (uploadScalars.has(name)) return { type: "string", description: "The path of a file in the workspace." };
   if (/^(?:big_?int|long|int64|u?int(?:8|16|32|64)|biginteger|smallint|bigserial)$/i.test(name))
     return { type: ["integer", "string"] };
   if (/^(?:decimal|bigdecimal|numeric|money)$/i.test(name)) return { type: ["number", "string"] };

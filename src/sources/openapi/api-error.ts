@@ -32,7 +32,8 @@ export function errorText(error: ApiError): string {
   const { operation, status, statusText, body } = error;
   const value = parsedJson(body);
   const own = messageIn(value) ?? (value === undefined ? plainMessage(body) : undefined);
-  const said = own ?? operation.responses[String(status)]?.description ?? "";
+  const text = own ?? operation.responses[String(status)]?.description ?? "";
+  const said = text.trim().toLowerCase() === statusText.toLowerCase() ? "" : text;
   const fields = fieldsIn(value);
   const first = `${status}${statusText === "" ? "" : ` ${statusText}`}`;
   return [

@@ -4,6 +4,7 @@ import { bodyIn } from "./body.ts";
 import { at, type ObjectPlace } from "./document/documents.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import type { Body, Parameter } from "./operation.ts";
+import { type PathTemplate, pathTemplate, placeholdersIn } from "./path-template.ts";
 import { newStyle, type OperationPlace, oldStyle, type Read, type ReadParameter } from "./reading.ts";
 import type { Field } from "./write-schema.ts";
 
@@ -14,12 +15,14 @@ export interface Arguments {
   parameters: Parameter[];
   body?: Body | undefined;
   fields: Field[];
+  /** A sentence about the arguments, for the description of the tool. */
+  note?: string | undefined;
 }
 
-export function argumentsOf(read: Read, place: OperationPlace, path: string): Arguments {
+export function argumentsOf(read: Read, place: OperationPlace & { method: string; path: string }): Arguments {
   const found = parametersOf(read, place);
   const plain = found.filter(({ value }) => value["in"] !== "body" && value["in"] !== "formData");
-  const named = withArguments(plain, path);
+  const named = withArguments(plain, place.path);
   const parameters: Parameter[] = [];
   const fields: Field[] = [];
   for (const { argument, place: parameter } of named) {
@@ -27,9 +30,14 @@ export function argumentsOf(read: Read, place: OperationPlace, path: string): Ar
     parameters.push(entry);
     fields.push(field);
   }
-  const body = bodyIn(read, place, found, new Set(fields.map(({ name }) => name)));
-  return { parameters, body: body?.body, fields: [...fields, ...(body?.fields ?? [])] };
+  const body = bodiless.has(place.method)
+    ? undefined
+    : bodyIn(read, place, found, new Set(fields.map(({ name }) => name)));
+  return { parameters, body: body?.body, fields: [...fields, ...(body?.fields ?? [])], note: body?.note };
 }
+
+/** Methods whose requests have no body in HTTP, even if the document describes one. */
+const bodiless = new Set(["GET", "HEAD"]);
 
 /** The parameters of the path and the operation, whose own come last and replace the others. */
 function parametersOf({ documents }: Read, { item, operation }: OperationPlace): ObjectPlace[] {
@@ -50,20 +58,29 @@ function parametersOf({ documents }: Read, { item, operation }: OperationPlace):
 
 const places = new Set(["path", "query", "header", "cookie", "querystring", "body", "formData"]);
 
-/** Headers that other parts of the document describe. */
-const describedElsewhere = new Set(["accept", "content-type", "authorization"]);
+/** Headers that other parts of the document describe, or that HTTP itself writes. */
+const writtenElsewhere = new Set(["accept", "content-type", "authorization", "content-length", "host", "connection"]);
 
 /** Parameters with the names of their arguments. One that only the path names is added: without it, the request cannot be made. */
 function withArguments(found: readonly ObjectPlace[], path: string): { argument: string; place: ObjectPlace }[] {
-  const kept = found.filter(
-    ({ value }) => value["in"] !== "header" || !describedElsewhere.has(String(value["name"]).toLowerCase()),
+  const template = pathTemplate(path);
+  const kept = found
+    .filter(({ value }) => value["in"] !== "header" || !writtenElsewhere.has(String(value["name"]).toLowerCase()))
+    .map((place) => inItsQuery(place, template));
+  const isKnown = (where: string, name: string) =>
+    kept.some(({ value }) => value["in"] === where && value["name"] === name);
+  const inPath = placeholdersIn(template.path).filter(
+    (name) => !isKnown("path", name) && !isKnown("path", name.replace(/\*$|^\+/, "")),
   );
-  const known = new Set(kept.filter(({ value }) => value["in"] === "path").map(({ value }) => value["name"]));
-  const missing = Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!).filter(
-    (name) => !known.has(name) && !known.has(name.replace(/\*$|^\+/, "")),
+  const inQuery = template.query.filter(
+    ({ name, placeholder }) => placeholder !== undefined && !isKnown("query", name),
   );
-  const added = [...new Set(missing)].map((name) => {
-    const value: JsonObject = { name, in: "path", required: true, schema: { type: "string" } };
+  const missing = [
+    ...[...new Set(inPath)].map((name) => ({ name, in: "path" })),
+    ...inQuery.map(({ name }) => ({ name, in: "query" })),
+  ];
+  const added = missing.map((each) => {
+    const value: JsonObject = { ...each, required: each.in === "path", schema: { type: "string" } };
     return { value, document: found[0]?.document ?? emptyDocument } as ObjectPlace;
   });
   const all = [...kept, ...added].toSorted((one, other) => rank(one) - rank(other));
@@ -75,6 +92,13 @@ function withArguments(found: readonly ObjectPlace[], path: string): { argument:
     taken.add(argument);
     return { argument, place };
   });
+}
+
+/** A parameter "in the path" whose placeholder is in the query of the path. */
+function inItsQuery(place: ObjectPlace, template: PathTemplate): ObjectPlace {
+  const { name, in: where } = place.value;
+  const pair = where === "path" && template.query.find(({ placeholder }) => placeholder === name);
+  return pair ? { ...place, value: { ...place.value, in: "query", name: pair.name } } : place;
 }
 
 const emptyDocument = { url: "file:///", value: {} };

@@ -1,5 +1,5 @@
 /** Reads the body of an operation. Its fields stand among the arguments of the tool if none has the name of a parameter; else the body is one argument. */
-import { isObject, stringsIn } from "../../base/json-object.ts";
+import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
 import { at, type ObjectPlace, type Place } from "./document/documents.ts";
 import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
 import { bodyKindOf, chosenMediaType, essenceOf } from "./media-types.ts";
@@ -13,6 +13,9 @@ const maxBodyFields = 500;
 /** The argument of a whole body. */
 const bodyArgument = "body";
 
+/** Alternatives of required fields that a description names. */
+const maxAlternatives = 6;
+
 const filePath = "A path of a file in the workspace.";
 
 /** The body and its arguments. `parameters` are all parameters of the operation, and `taken` the arguments of those that are not in the body. */
@@ -21,9 +24,16 @@ export function bodyIn(
   place: OperationPlace,
   parameters: readonly ObjectPlace[],
   taken: ReadonlySet<string>,
-): { body: Body; fields: Field[] } | undefined {
+): ReadBody | undefined {
   const source = read.isSwagger2 ? oldBody(read, place, parameters) : newBody(read, place);
   return source && bodyOf(read, source, taken);
+}
+
+interface ReadBody {
+  body: Body;
+  fields: Field[];
+  /** A sentence about all fields together. */
+  note?: string | undefined;
 }
 
 interface BodySource {
@@ -36,10 +46,13 @@ interface BodySource {
   encoding?: ObjectPlace | undefined;
 }
 
-function newBody({ documents }: Read, { operation }: OperationPlace): BodySource | undefined {
+function newBody({ documents, schemas }: Read, { operation }: OperationPlace): BodySource | undefined {
   const body = documents.object(at(operation, "requestBody"));
   const content = body && documents.object(at(body, "content"));
-  const mediaType = content && chosenMediaType(Object.keys(content.value));
+  const schemaOf = (mediaType: string) => at(documents.object(at(content!, mediaType)) ?? body!, "schema");
+  const all = content ? Object.keys(content.value) : [];
+  const usable = all.filter((each) => !isForm(bodyKindOf(each)) || isFormSchema(schemas.of(schemaOf(each)), schemas));
+  const mediaType = chosenMediaType(usable.length > 0 ? usable : all);
   if (mediaType === undefined) return undefined;
   const media = documents.object(at(content!, mediaType));
   const description = body!.value["description"];
@@ -50,6 +63,13 @@ function newBody({ documents }: Read, { operation }: OperationPlace): BodySource
     schema: media ? at(media, "schema") : { value: undefined, document: body!.document },
     encoding: media && documents.object(at(media, "encoding")),
   };
+}
+
+const isForm = (kind: Body["kind"] | undefined) => kind === "form" || kind === "multipart";
+
+/** A form has fields, or is one file. */
+function isFormSchema(flat: FlatSchema, schemas: FlatSchemas): boolean {
+  return flat.types === undefined || flat.types.includes("object") || isFileSchema(flat, schemas);
 }
 
 function oldBody(
@@ -84,10 +104,12 @@ function oldBody(
   };
 }
 
-function bodyOf(read: Read, source: BodySource, taken: ReadonlySet<string>): { body: Body; fields: Field[] } {
+function bodyOf(read: Read, source: BodySource, taken: ReadonlySet<string>): ReadBody {
   const { schemas } = read;
   const { mediaType, isRequired } = source;
-  const flat = schemas.of(source.schema);
+  const whole = schemas.of(source.schema);
+  const isFile = bodyKindOf(mediaType) === "multipart" && whole.types !== undefined && isFileSchema(whole, schemas);
+  const flat = isFile ? schemas.of(formOfFile(source.schema)) : whole;
   const isAny = bodyKindOf(mediaType) === undefined;
   const looksLikeJson = flat.properties.size > 0 || (flat.types !== undefined && !flat.types.includes("string"));
   const kind = bodyKindOf(mediaType) ?? (looksLikeJson ? "json" : "binary");
@@ -103,13 +125,14 @@ function bodyOf(read: Read, source: BodySource, taken: ReadonlySet<string>): { b
     : isSpread(flat, kind)
       ? fieldsOf(read, flat, kind)
       : undefined;
-  const encoding = kind === "form" || kind === "multipart" ? encodingOf(read, source, flat) : undefined;
+  const encoding = isForm(kind) ? encodingOf(read, source, flat) : undefined;
   const base: Body = { isRequired, mediaType: type, kind, ...(encoding ? { encoding } : {}) };
   if (fields && fields.length <= maxBodyFields && fields.every(({ name }) => !taken.has(name))) {
     const names = Object.fromEntries(fields.map(({ name }) => [name, name]));
     return {
       body: { ...base, fields: names },
       fields: fields.map((field) => ({ ...field, isRequired: isRequired && field.isRequired })),
+      note: alternativesOf(flat),
     };
   }
   let argument = bodyArgument;
@@ -129,25 +152,41 @@ function bodyOf(read: Read, source: BodySource, taken: ReadonlySet<string>): { b
 /** Whether the fields of the body stand among the arguments: it is an object, and its fields are all named. */
 function isSpread({ properties, types, choices, additional, isNullable }: FlatSchema, kind: Body["kind"]): boolean {
   const isObjectOnly = types === undefined || (types.length === 1 && types[0] === "object");
-  const isForm = kind === "form" || kind === "multipart";
-  if (!(kind === "json" || isForm) || properties.size === 0 || !isObjectOnly || isNullable) return false;
+  if (!(kind === "json" || isForm(kind)) || properties.size === 0 || !isObjectOnly || isNullable) return false;
   // Options of a choice that only say which fields are required do not matter for the names.
   const isPlain = choices.every((options) =>
     options.every(
       ({ value }) => isObject(value) && Object.keys(value).every((key) => key === "required" || key === "title"),
     ),
   );
-  return isPlain && (additional === undefined || additional === false || isForm);
+  return isPlain && (additional === undefined || additional === false || isForm(kind));
+}
+
+/** A sentence that names the alternatives of required fields. Not all agents accept a schema with alternatives at its top. */
+function alternativesOf({ choices, required }: FlatSchema): string | undefined {
+  const sentences = choices.flatMap((options) => {
+    const names = options.map(({ value }) =>
+      stringsIn((value as JsonObject)["required"]).filter((name) => !required.has(name)),
+    );
+    const isUseful = names.length > 1 && names.length <= maxAlternatives && names.every(({ length }) => length > 0);
+    return isUseful ? [`Needs ${names.map((each) => each.join(" with ")).join(" or ")}.`] : [];
+  });
+  return sentences.length > 0 ? sentences.join(" ") : undefined;
 }
 
 function fieldsOf({ schemas }: Read, { properties, required }: FlatSchema, kind: Body["kind"]): Field[] {
-  return [...properties].flatMap(([name, schema]) => {
+  const named = [...properties].flatMap(([name, schema]): Field[] => {
     const flat = schemas.of(schema);
     if (flat.keywords["readOnly"] === true) return [];
     const isFile = kind === "multipart" && isFileSchema(flat, schemas);
     return [{ name, schema, isRequired: required.has(name), note: isFile ? filePath : undefined }];
   });
+  const unnamed = [...required].filter((name) => !properties.has(name));
+  return [...named, ...unnamed.map((name) => ({ name, schema: anything, isRequired: true }))];
 }
+
+/** A field that must be sent, and that the document does not describe. */
+const anything: Place = { value: {}, document: { url: "file:///", value: {} } };
 
 /** A text of bytes, or a list of such texts. */
 function isFileSchema({ types, keywords, items }: FlatSchema, schemas: FlatSchemas): boolean {
@@ -155,6 +194,11 @@ function isFileSchema({ types, keywords, items }: FlatSchema, schemas: FlatSchem
   const { format, contentMediaType, contentEncoding } = keywords;
   if (types !== undefined && !types.includes("string")) return false;
   return format === "binary" || (contentMediaType === "application/octet-stream" && contentEncoding === undefined);
+}
+
+/** A form that is only a file: its part has the name that most APIs use. */
+function formOfFile({ value, document }: Place): Place {
+  return { value: { type: "object", properties: { file: value }, required: ["file"] }, document };
 }
 
 function oldFormFields(formFields: readonly ObjectPlace[]): Field[] {

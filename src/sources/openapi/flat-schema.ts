@@ -144,7 +144,7 @@ export class FlatSchemas {
     const { allOf } = value;
     if (Array.isArray(allOf))
       for (const part of allOf.slice(0, maxSchemaParts)) parts.push(this.of({ value: part, document }));
-    const own = ownSchema(place);
+    const own = ownSchema(place, this.#documents);
     if (parts.length === 0) return own;
     return [...parts, own].reduce(both);
   }
@@ -191,7 +191,7 @@ const plainKeywords = new Set([
   "contentMediaType",
 ]);
 
-function ownSchema(place: ObjectPlace): FlatSchema {
+function ownSchema(place: ObjectPlace, documents: Documents): FlatSchema {
   const { value } = place;
   const keywords: JsonObject = {};
   for (const key in value) if (plainKeywords.has(key)) keywords[key] = value[key];
@@ -200,16 +200,13 @@ function ownSchema(place: ObjectPlace): FlatSchema {
   if (sample !== undefined) keywords["example"] = sample;
   readBounds(value, keywords);
   const { properties, required, items, prefixItems, additionalProperties, anyOf, oneOf } = value;
-  const { document } = place;
   const choices = anyOf === undefined && oneOf === undefined ? noChoices : choicesOf(place);
   const { types, isNull, isFile } = readTypes(value);
   if (isFile) keywords["format"] = "binary";
   return {
     keywords,
     types,
-    properties: isObject(properties)
-      ? new Map(Object.keys(properties).map((name) => [name, { value: properties[name], document }]))
-      : noProperties,
+    properties: isObject(properties) ? propertiesOf(place, documents) : noProperties,
     required: Array.isArray(required) && required.length > 0 ? new Set(stringsIn(required)) : noNames,
     // Before OpenAPI 3.1, `null` was an option of some documents.
     choices:
@@ -218,7 +215,7 @@ function ownSchema(place: ObjectPlace): FlatSchema {
         : choices
             .map((options) => options.filter(({ value: option }) => !isNullSchema(option)))
             .filter(({ length }) => length > 0),
-    ...(Array.isArray(items) || items === undefined ? {} : { items: at(place, "items") }),
+    ...(Array.isArray(items) || items === undefined ? {} : { items: itemsOf(place, types, keywords) }),
     ...(Array.isArray(prefixItems) ? { prefixItems: placesIn(prefixItems, place) } : {}),
     ...(isObject(additionalProperties) ? { additional: at(place, "additionalProperties") } : {}),
     ...(typeof additionalProperties === "boolean" ? { additional: additionalProperties } : {}),
@@ -227,6 +224,24 @@ function ownSchema(place: ObjectPlace): FlatSchema {
       isNull ||
       choices.some((options) => options.some(({ value: option }) => isNullSchema(option))),
   };
+}
+
+/** The values of a list stand beside its items in some documents. They are removed from `keywords`. */
+function itemsOf(place: ObjectPlace, types: string[] | undefined, keywords: JsonObject): Place {
+  const items = at(place, "items");
+  const { enum: values } = keywords;
+  const isMisplaced = Array.isArray(values) && types?.join() === "array" && !values.some(Array.isArray);
+  if (!isMisplaced || !isObject(items.value) || "$ref" in items.value) return items;
+  delete keywords["enum"];
+  return { value: { enum: values, ...items.value }, document: items.document };
+}
+
+/** Some documents refer to the properties of another schema. */
+function propertiesOf(place: ObjectPlace, documents: Documents): ReadonlyMap<string, Place> {
+  const own = at(place, "properties");
+  const isReference = typeof (own.value as JsonObject)["$ref"] === "string";
+  const { value, document } = (isReference ? documents.object(own) : undefined) ?? (own as ObjectPlace);
+  return new Map(Object.keys(value).map((name) => [name, { value: value[name], document }]));
 }
 
 function placesIn(list: unknown, { document }: ObjectPlace): Place[] {

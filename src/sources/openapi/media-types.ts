@@ -20,7 +20,7 @@ export function bodyKindOf(mediaType: string): Body["kind"] | undefined {
 
 /** Texts that are not called texts. */
 const textTypes =
-  /^application\/(?:x-ndjson|jsonl|x-jsonlines|yaml|x-yaml|graphql|javascript|x-sh|toml|sql|scim\+text)$|\+yaml$|\+text$/;
+  /^application\/(?:text|(?:x-)?ndjson|(?:x-)?jsonl|x-jsonlines|json-seq|yaml|x-yaml|graphql|javascript|x-sh|toml|sql|scim\+text)$|\+yaml$|\+text$/;
 
 const order: readonly (Body["kind"] | undefined)[] = ["json", "form", "multipart", "text", "xml", undefined, "binary"];
 

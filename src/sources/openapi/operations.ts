@@ -163,7 +163,7 @@ function one(
   const { method, path, name, item, operation } = found;
   const security =
     requirementsOf(operation.value["security"]) ?? requirementsOf(documents.root.value["security"]) ?? [];
-  const { parameters, body, fields } = argumentsOf(read, found, path);
+  const { parameters, body, fields, note } = argumentsOf(read, found);
   const { responses, success } = responsesOf(read, operation);
   const pages = pagesOf(documents, schemas, parameters, success);
   const servers = ownServers(operation, item, baseUrl);
@@ -179,7 +179,7 @@ function one(
     tool: {
       name,
       ...titleOf(operation.value),
-      description: descriptionOf(operation.value, found, chars),
+      description: descriptionOf(operation.value, found, note, chars),
       inputSchema: inputSchema as Tool["inputSchema"],
       ...(outputSchema ? { outputSchema: outputSchema as Tool["outputSchema"] } : {}),
       annotations: annotationsOf(name, found),

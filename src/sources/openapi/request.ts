@@ -2,15 +2,17 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { headerValue } from "../../config/address.ts";
+import { type Multipart, multipart, type Part } from "../multipart.ts";
 import type { SourceFiles } from "../source.ts";
 import type { Body, BodyEncoding, Operation, Parameter } from "./operation.ts";
+import { type PathTemplate, pathTemplate } from "./path-template.ts";
 import { inHeader, inPath, percentEncoded, plainText, queryParts } from "./serialize.ts";
 
 export interface ApiRequest {
   method: string;
   url: URL;
   headers: Record<string, string>;
-  body?: string | FormData | Uint8Array<ArrayBuffer> | undefined;
+  body?: string | Blob | Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** Throws INVALID_ARGUMENTS for arguments that cannot be sent. `base` is the address of the API. */
@@ -23,7 +25,8 @@ export async function requestOf(
   const headers = new Headers({ accept: acceptOf(operation) });
   const query: string[] = [];
   const cookies: string[] = [];
-  let path = operation.path;
+  const template = pathTemplate(operation.path);
+  let { path } = template;
   for (const parameter of operation.parameters) {
     const value = args[parameter.argument] ?? parameter.constant;
     if (value === undefined || value === null) {
@@ -38,18 +41,18 @@ export async function requestOf(
     else if (parameter.in === "cookie") cookies.push(...queryParts(shown, { ...written, style: "form" }));
     else setHeader(headers, parameter, inHeader(shown, written));
   }
-  if (path !== operation.path && path.split("/").some((each) => /^(?:\.|%2e){1,2}$/i.test(each))) {
+  if (path !== template.path && path.split("/").some((each) => /^(?:\.|%2e){1,2}$/i.test(each))) {
     throw new ClaudikinsError("INVALID_ARGUMENTS", 'The arguments make a step "." or ".." in the address');
   }
   if (cookies.length > 0) headers.set("cookie", cookies.join("; "));
   const { body } = operation;
   const sent = body && (await bodyOf(body, bodyValue(body, operation.parameters, args), files));
-  if (body && sent !== undefined && !(sent instanceof FormData)) headers.set("content-type", body.mediaType);
+  if (sent) headers.set("content-type", sent.mediaType);
   return {
     method: operation.method,
-    url: addressOf(base, path, query),
+    url: addressOf(base, path, [...fixedQuery(template, operation), ...query]),
     headers: Object.fromEntries(headers),
-    ...(sent === undefined ? {} : { body: sent }),
+    ...(sent ? { body: sent.body } : {}),
   };
 }
 
@@ -58,14 +61,20 @@ function acceptOf({ responses }: Operation): string {
   return hasJson ? "application/json, */*;q=0.8" : "*/*";
 }
 
+/** The pairs of the path that no parameter stands for. */
+function fixedQuery({ query }: PathTemplate, { parameters }: Operation): string[] {
+  const isGiven = (name: string) => parameters.some((parameter) => parameter.in === "query" && parameter.name === name);
+  return query.flatMap(({ name, text, placeholder }) =>
+    placeholder !== undefined || isGiven(name) ? [] : [`${name}=${text}`],
+  );
+}
+
 function addressOf(base: string, path: string, query: string[]): URL {
   const url = new URL(base);
   url.hash = "";
   const own = url.search.replace(/^\?/, "");
   url.search = "";
-  // Text of the document outside of braces may have any characters.
-  const whole = `${url.href.replace(/\/+$/, "")}/${path.replace(/^\/+/, "").replace(/[?#]/g, encodeURIComponent)}`;
-  const made = new URL(whole);
+  const made = new URL(`${url.href.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`);
   made.search = [own, ...query].filter(Boolean).join("&");
   return made;
 }
@@ -110,23 +119,21 @@ function bodyValue(body: Body, parameters: readonly Parameter[], args: JsonObjec
   return fields.length === 0 && !body.isRequired ? undefined : Object.fromEntries(fields);
 }
 
-async function bodyOf(body: Body, value: unknown, files: SourceFiles | undefined): Promise<ApiRequest["body"]> {
+interface Sent {
+  mediaType: string;
+  body: string | Blob | Uint8Array<ArrayBuffer>;
+}
+
+async function bodyOf(body: Body, value: unknown, files: SourceFiles | undefined): Promise<Sent | undefined> {
   if (value === undefined) {
     if (!body.isRequired || body.argument === undefined) return undefined;
     throw invalid(body.argument, "is missing");
   }
-  switch (body.kind) {
-    case "json":
-      return JSON.stringify(value);
-    case "form":
-      return formText(value, body.encoding ?? {});
-    case "multipart":
-      return formData(value, body.encoding ?? {}, files);
-    case "binary":
-      return fileOf(value, body.argument ?? "body", files);
-    default:
-      return plainText(value);
-  }
+  const { mediaType, kind, encoding = {} } = body;
+  if (kind === "multipart") return await formOfParts(value, mediaType, encoding, files);
+  if (kind === "binary") return { mediaType, body: await fileOf(value, body.argument ?? "body", files) };
+  if (kind === "json") return { mediaType, body: JSON.stringify(value) };
+  return { mediaType, body: kind === "form" ? formText(value, encoding) : plainText(value) };
 }
 
 type Encodings = Record<string, BodyEncoding>;
@@ -148,22 +155,26 @@ function formText(value: unknown, encodings: Encodings): string {
 
 const isNested = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-async function formData(value: unknown, encodings: Encodings, files: SourceFiles | undefined): Promise<FormData> {
-  const form = new FormData();
+async function formOfParts(
+  value: unknown,
+  mediaType: string,
+  encodings: Encodings,
+  files: SourceFiles | undefined,
+): Promise<Multipart> {
+  const parts: Part[] = [];
   for (const [name, each] of fieldsOf(value)) {
-    const { mediaType, isFile = false } = (Object.hasOwn(encodings, name) && encodings[name]) || {};
+    const { mediaType: declared, isFile = false } = (Object.hasOwn(encodings, name) && encodings[name]) || {};
+    const one = declared === undefined || /[*,]/.test(declared) ? undefined : declared;
     for (const item of Array.isArray(each) ? each : [each]) {
       if (isFile) {
-        const bytes = await fileOf(item, name, files);
-        const type =
-          mediaType !== undefined && !mediaType.includes("*") && !mediaType.includes(",") ? mediaType : undefined;
-        form.append(name, new Blob([bytes], type === undefined ? {} : { type }), fileName(String(item)));
-      } else if (isNested(item) || (mediaType !== undefined && isJson(mediaType))) {
-        form.append(name, new Blob([JSON.stringify(item)], { type: mediaType ?? "application/json" }));
-      } else form.append(name, plainText(item));
+        const content = await fileOf(item, name, files);
+        parts.push({ name, fileName: fileName(String(item)), mediaType: one ?? "application/octet-stream", content });
+      } else if (isNested(item) || (one !== undefined && isJson(one))) {
+        parts.push({ name, mediaType: one ?? "application/json", content: JSON.stringify(item) });
+      } else parts.push({ name, mediaType: one, content: plainText(item) });
     }
   }
-  return form;
+  return multipart(parts, mediaType.replace(/;.*/, ""));
 }
 
 const fileName = (path: string) => path.split("/").at(-1) || "file";

@@ -3,7 +3,8 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { isWebAddress, type SourceAuth } from "../../config/sources.ts";
-import type { Send, Source, SourceFiles } from "../source.ts";
+import { RememberedReads } from "../remembered-reads.ts";
+import type { Send, Source, SourceCall, SourceFiles } from "../source.ts";
 import { resultOf } from "./answer.ts";
 import { Credentials } from "./credentials.ts";
 import type { Api, Operation } from "./operation.ts";
@@ -47,11 +48,13 @@ const noAddress: Send = () => {
 class ApiSource implements Source {
   readonly #api: Api;
   readonly #options: ApiOptions & { credentials: Credentials; send: Send };
+  readonly #reads: RememberedReads;
   readonly #operations: ReadonlyMap<string, Operation>;
 
   constructor(api: Api, options: ApiOptions & { credentials: Credentials; send: Send }) {
     this.#api = api;
     this.#options = options;
+    this.#reads = new RememberedReads(options.send);
     this.#operations = new Map(api.operations.map((each) => [each.name, each]));
   }
 
@@ -63,16 +66,16 @@ class ApiSource implements Source {
     return this.#api.tools;
   }
 
-  async call(tool: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  async call(tool: string, args: JsonObject, { signal, program }: SourceCall): Promise<CallToolResult> {
     const operation = this.#operations.get(tool);
     if (!operation) throw new ClaudikinsError("TOOL_NOT_FOUND", `The API has no operation called "${tool}"`);
-    const { entry, baseUrl, credentials, send, files } = this.#options;
+    const { entry, baseUrl, credentials, files } = this.#options;
     const base = baseUrl ?? [...(operation.servers ?? []), ...this.#api.servers].find(isWebAddress);
     const request = await requestOf(operation, args, base ?? "http://localhost", files);
     const { url } = request;
     const asked = new URL(url);
     const signing = credentials.sign(request, operation);
-    const response = await send({ ...request, signsIn: signing.signsIn }, signal);
+    const response = await this.#reads.send({ ...request, signsIn: signing.signsIn }, program, signal);
     return resultOf({ entry, operation, args, url: asked, response, signing, credentials, files });
   }
 

@@ -7,7 +7,7 @@ import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
 import type { Api, Operation } from "./operation.ts";
 
 /** Changes when the form of the text, or what is made of a document, changes. */
-export const storedFormat = 1;
+export const storedFormat = 2;
 
 /** Characters of one line. Parsing takes about a millisecond. */
 const lineChars = 65_536;

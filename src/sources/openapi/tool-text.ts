@@ -26,6 +26,7 @@ export function titleOf({ summary }: JsonObject): { title?: string } {
 export function descriptionOf(
   { summary, description }: JsonObject,
   { method, path, isDeprecated }: NamedOperation,
+  note: string | undefined,
   chars: number,
 ): string {
   const limit = Math.max(minDescriptionChars, Math.min(maxDescriptionChars, Math.floor(chars * descriptionShare)));
@@ -39,6 +40,7 @@ export function descriptionOf(
   return [
     isDeprecated ? "Deprecated." : "",
     sentence(shortText(about, limit)),
+    note ?? "",
     `(${method} ${shortText(path, minDescriptionChars)})`,
   ]
     .filter(Boolean)

@@ -186,34 +186,37 @@ export class SchemaWriter {
   }
 
   #writeProperties(flat: FlatSchema, into: JsonObject, level: number): void {
+    const { properties, required, additional, choices } = flat;
+    // Some documents require properties that they do not describe.
+    const unnamed = required.size === 0 ? [] : [...required].filter((name) => !properties.has(name));
+    const needed = [...unnamed];
     let isWhole = true;
-    if (flat.properties.size > 0) {
+    if (properties.size > 0) {
       const { inOrder, requiredFirst } = this.#flat.propertyNames(flat, this.#budget.side);
       const written = new Map<string, JsonObject>();
       for (const name of requiredFirst) {
         if (written.size === maxProperties || !this.#pay(name.length + propertyChars)) break;
-        written.set(name, this.#child(flat.properties.get(name)!, level));
+        written.set(name, this.#child(properties.get(name)!, level));
       }
       const ordered = emptyObject();
       for (const name of written.size === inOrder.length ? inOrder : inOrder.filter((each) => written.has(each)))
         ordered[name] = written.get(name);
       into["properties"] = ordered;
-      const needed =
-        flat.required.size === 0 ? [] : requiredFirst.filter((name) => flat.required.has(name) && written.has(name));
-      if (needed.length > 0) into["required"] = needed;
+      if (required.size > 0) needed.unshift(...requiredFirst.filter((name) => required.has(name) && written.has(name)));
       isWhole = written.size === inOrder.length;
     }
-    const { additional } = flat;
-    if (typeof additional === "object") into["additionalProperties"] = this.#child(additional, level);
-    else if (this.#budget.side === "request" && !isWhole) into["additionalProperties"] = true;
-    else if (this.#budget.side === "request" && additional === false && flat.properties.size > 0)
-      into["additionalProperties"] = false;
+    if (needed.length > 0) into["required"] = needed;
+    // Options of a choice may have more properties.
+    const isClosed = additional === false && properties.size > 0 && choices.length === 0 && unnamed.length === 0;
+    if (this.#budget.side === "request" && !isWhole) into["additionalProperties"] = true;
+    else if (typeof additional === "object") into["additionalProperties"] = this.#child(additional, level);
+    else if (this.#budget.side === "request" && isClosed) into["additionalProperties"] = false;
   }
 
   #writeKeywords(flat: FlatSchema, into: JsonObject): void {
-    const { keywords, isNullable } = flat;
+    const { keywords } = flat;
     const { description, enum: values, default: usual, pattern, example } = keywords;
-    if (Array.isArray(values)) this.#writeEnum(isNullable && !values.includes(null) ? [...values, null] : values, into);
+    if (Array.isArray(values)) this.#writeEnum(valuesOf(flat, values), into);
     this.#put(into, "const", keywords["const"]);
     this.#put(into, "format", keywords["format"]);
     if (this.#budget.side === "request") {
@@ -284,6 +287,18 @@ function emptyObject(): JsonObject {
 }
 
 const oneOrMore = (types: string[]) => (types.length === 1 ? types[0] : types);
+
+/** The listed values that the types allow: in some documents none, because they have the values of a list, or numbers as texts. */
+function valuesOf({ types, isNullable }: FlatSchema, values: unknown[]): unknown[] {
+  const fitting = types ? values.filter((value) => value === null || types.includes(typeIn(types, value))) : values;
+  if (!fitting.some((value) => value !== null)) return [];
+  return isNullable && !fitting.includes(null) ? [...fitting, null] : fitting;
+}
+
+function typeIn(types: readonly string[], value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return Number.isInteger(value) && types.includes("integer") ? "integer" : typeof value;
+}
 
 /** The types that other keywords tell. */
 function typesOf({ properties, items, prefixItems, additional }: FlatSchema): string[] | undefined {

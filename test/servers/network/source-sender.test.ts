@@ -147,7 +147,7 @@ test("a call that is cancelled ends", async () => {
   using api = new RecordingApi(() => new Promise<Response>(() => {}));
   const source = await sourceOf(apiOf(api.url, get));
   const controller = new AbortController();
-  const call = source.call("operation", {}, controller.signal);
+  const call = source.call("operation", {}, { signal: controller.signal });
   setTimeout(() => controller.abort(), 50);
   await expect(call).rejects.toThrow();
 });

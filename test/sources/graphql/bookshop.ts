@@ -14,6 +14,7 @@ const { createSchema, createYoga } = (await import(packageName)) as Yoga;
 
 export const bookshopSchema = /* GraphQL */ `
   scalar DateTime
+  scalar Upload
   scalar BigInt
   enum Genre { NOVEL POETRY SCIENCE }
   interface Node { id: ID! }
@@ -40,6 +41,7 @@ export const bookshopSchema = /* GraphQL */ `
   type BookEdge { cursor: String! node: Book! }
   union Found = Book | Author
   input BookFilter { genre: Genre, not: BookFilter, title: String }
+  input Picture { file: Upload!, title: String }
   input NewBook { title: String!, genre: Genre = NOVEL, author: ID! }
   type Query {
     relay: Query!
@@ -58,6 +60,7 @@ export const bookshopSchema = /* GraphQL */ `
   type Mutation {
     createBook(book: NewBook!): Book!
     deleteBook(id: ID!): Boolean!
+    addPictures(cover: Upload, pictures: [Picture!]): [String!]!
     book(id: ID!, title: String): Book
     stock: StockMutations!
   }
@@ -65,14 +68,13 @@ export const bookshopSchema = /* GraphQL */ `
   type Subscription { sold: Book! }
 `;
 
-const titles = Array.from({ length: 120 }, (_, at) => `Book ${at}`);
 const author = { __typename: "Author", id: "a1", name: "Ada", friends: [] };
 
 function bookOf(at: number) {
   return {
     __typename: "Book",
     id: `b${at}`,
-    title: titles[at],
+    title: `Book ${at}`,
     genre: "NOVEL",
     pages: 100 + at,
     sold: 9_007_199_254_740_993n + BigInt(at),
@@ -119,7 +121,8 @@ export interface SentRequest {
 }
 
 /** The server, and the requests that it got, without introspection. Its mutations are counted by name. */
-export function startBookshop(options: object = {}) {
+export function startBookshop(options: object = {}, count = 120) {
+  const books = Array.from({ length: count }, (_, at) => bookOf(at));
   const sent: SentRequest[] = [];
   const made: string[] = [];
   const mutation = <T>(name: string, value: T) => {
@@ -129,12 +132,8 @@ export function startBookshop(options: object = {}) {
   const resolvers = {
     BigInt: { serialize: (value: bigint) => exactNumber(String(value)) },
     Query: {
-      book: (_: unknown, { id }: { id: string }) => (titles[Number(id.slice(1))] ? bookOf(Number(id.slice(1))) : null),
-      books: (_: unknown, page: PageArguments) =>
-        connectionOf(
-          titles.map((_title, at) => bookOf(at)),
-          page,
-        ),
+      book: (_: unknown, { id }: { id: string }) => books[Number(id.slice(1))] ?? null,
+      books: (_: unknown, page: PageArguments) => connectionOf(books, page),
       author: (_: unknown, { id }: { id: string }) => {
         if (id !== "a1") throw new GraphQLError(`no author has the id ${id}`, { extensions: { code: "NOT_FOUND" } });
         return {
@@ -146,12 +145,20 @@ export function startBookshop(options: object = {}) {
       authors: () => [author],
       search: () => [bookOf(1), author],
       node: () => author,
-      count: () => 120,
+      count: () => count,
       select: (_: unknown, { select }: { select: string }) => ({ ...author, name: select }),
       oldBooks: () => [],
     },
     Mutation: {
       createBook: (_: unknown, { book }: { book: object }) => mutation("createBook", { ...bookOf(3), ...book, author }),
+      addPictures: async (
+        _: unknown,
+        { cover, pictures }: { cover?: File; pictures?: { file: File; title: string }[] },
+      ) => {
+        const all = [...(cover ? [{ file: cover, title: "cover" }] : []), ...(pictures ?? [])];
+        const texts = all.map(async ({ file, title }) => `${title}: ${file.name} ${await file.text()}`);
+        return mutation("addPictures", await Promise.all(texts));
+      },
       deleteBook: () => mutation("deleteBook", true),
       book: (_: unknown, { title }: { title: string }) => mutation("book", { ...bookOf(4), title }),
       stock: () => ({
@@ -170,7 +177,10 @@ export function startBookshop(options: object = {}) {
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
-      const body = (await request.clone().json()) as SentRequest;
+      const isForm = request.headers.get("content-type")?.startsWith("multipart/");
+      const body = (
+        isForm ? JSON.parse(String((await request.clone().formData()).get("operations"))) : await request.clone().json()
+      ) as SentRequest;
       if (!body.query.includes("__schema")) sent.push(body);
       return yoga.fetch(request);
     },

@@ -25,7 +25,7 @@ test("an endpoint is added, found and used in a program", async () => {
     env: { SHOP_TOKEN: "t0ken" },
   });
   expect([added.exitCode, added.stderr]).toEqual([0, expect.any(String)]);
-  expect(added.stdout).toContain(": 15 tools\n");
+  expect(added.stdout).toContain(": 16 tools\n");
   expect(users().shop).toEqual({ graphql: shop.url, auth: "${SHOP_TOKEN}" });
   const found = JSON.parse((await run(["search", "create a book", "--json"])).stdout);
   expect(found.tools[0].id).toBe("shop.createBook");
@@ -57,6 +57,31 @@ test("pages returns all items of a connection, also of one that select has chose
   `;
   expect(await exec(read)).toEqual([120, "Book 119", [0, 1, 2, 3, 4].map((at) => `Book ${at}`)]);
   expect(shop.sent).toHaveLength(6);
+});
+
+test("files of the workspace are uploaded, in arguments and in input objects", async () => {
+  await using shop = startBookshop();
+  folder.write(".config/claudikins/claudikins.json", JSON.stringify({ mcpServers: { shop: { graphql: shop.url } } }));
+  const upload = `
+    import fs from "node:fs/promises";
+    for (const name of ["cover", "first", "second"]) await fs.writeFile("workspace/" + name + ".txt", "text of " + name);
+    const pictures = ["first", "second"].map((title) => ({ file: \`workspace/\${title}.txt\`, title }));
+    return await shop.addPictures({ cover: "workspace/cover.txt", pictures });
+  `;
+  expect(await exec(upload)).toEqual([
+    "cover: cover.txt text of cover",
+    "first: first.txt text of first",
+    "second: second.txt text of second",
+  ]);
+  expect(shop.sent.at(-1)?.variables).toEqual({
+    cover: null,
+    pictures: [
+      { file: null, title: "first" },
+      { file: null, title: "second" },
+    ],
+  });
+  expect(await exec("return await shop.addPictures({})")).toEqual([]);
+  await expect(exec('return await shop.addPictures({ cover: "workspace/absent.txt" })')).rejects.toThrow("absent.txt");
 });
 
 test("a large answer is read in a worker, and has all rows and exact integers", async () => {

@@ -21,7 +21,7 @@ async function openShop(shop: { url: string }, more: Partial<Parameters<typeof o
     signal,
     ...more,
   });
-  const call = (tool: string, args: JsonObject = {}) => source.call(tool, args, signal);
+  const call = (tool: string, args: JsonObject = {}) => source.call(tool, args, { signal });
   const value = async (tool: string, args: JsonObject = {}) => {
     const result = await call(tool, args);
     if (result.isError) throw new Error(textOf(result));
@@ -49,7 +49,7 @@ test("each query and mutation of a server is a tool, and namespaces are in its n
   const { source } = await openShop(shop);
   expect(source.tools.map(({ name }) => name)).toEqual([
     ...["book", "books", "author", "authors", "search", "node", "count", "select", "oldBooks"],
-    ...["createBook", "deleteBook", "book_mutation", "stock_add", "stock_clear", "describe_type"],
+    ...["createBook", "deleteBook", "addPictures", "book_mutation", "stock_add", "stock_clear", "describe_type"],
   ]);
 });
 
@@ -320,7 +320,7 @@ test("answers that are not GraphQL are errors with their status", async () => {
     schema: schemaFile(bookshopSchema),
     send: async () => new Response("<h1>Bad gateway</h1>", { status: 502 }),
   });
-  const result = await source.call("count", {}, signal);
+  const result = await source.call("count", {}, { signal });
   expect(result.isError).toBe(true);
   expect(textOf(result as never)).toBe("The API answered with HTTP 502: <h1>Bad gateway</h1>.");
 });

@@ -5,6 +5,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkDocument } from "../../../scripts/harnesses/requests/check-document.ts";
 import { documentsFolder, realDocuments } from "../../../scripts/sources.ts";
 import type { Api } from "../../../src/sources/openapi/operation.ts";
 import { signature } from "../../../src/tools/signature.ts";
@@ -58,6 +59,12 @@ describe.each(realDocuments)("the document of %s", (name, file, count) => {
       return named.some((each) => !parameters.some((parameter) => parameter.in === "path" && parameter.name === each));
     });
     expect(wrong.map((each) => each.path)).toEqual([]);
+  });
+
+  // Calls of ten thousand operations take minutes: `bun run requests` makes them.
+  test.skipIf(isAbsent || count > 10_000)("has requests that are as it says", async () => {
+    const { faults } = await checkDocument(api, path);
+    expect(faults).toEqual([]);
   });
 
   test.skipIf(isAbsent)("has signatures that compile under tsc --strict", async () => {

@@ -84,7 +84,7 @@ export async function called(
   more: Partial<Api> = {},
 ): Promise<CallToolResult> {
   const source = await sourceOf({ ...apiOf(server, each), ...more }, { ...options, ...(sending ? { sending } : {}) });
-  return source.call(each.name, args, AbortSignal.timeout(30_000));
+  return source.call(each.name, args, { signal: AbortSignal.timeout(30_000) });
 }
 
 export function sourceOf(api: Api, { sending, ...options }: Options = {}) {

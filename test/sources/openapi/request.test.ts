@@ -110,14 +110,24 @@ test("a multipart body has the files of the workspace, with their names", async 
   await called(
     api.url,
     operation("POST", "/files", { body }),
-    { file: "out/a.png", title: "T", meta: { a: 1 } },
+    { file: "out/a.png", title: "T", meta: { a: 1 }, 'odd"name': "1" },
     { files },
   );
   const form = api.last.form!;
   const file = form.get("file") as File;
   expect([file.name, file.type, await file.text()]).toEqual(["a.png", "image/png", "bytes of out/a.png"]);
   expect(form.get("title")).toBe("T");
-  expect(await (form.get("meta") as File).text()).toBe('{"a":1}');
+  // A part with a file name is a file for a server.
+  expect(form.get("meta")).toBe('{"a":1}');
+  expect(form.get("odd%22name")).toBe("1");
+});
+
+test("an address has the query of the path in the document, and leaves out its fragment", async () => {
+  const each = operation("GET", "/data/{id}?kind=all&limit={limit}#Action=List", {
+    parameters: [parameter("id", "path"), parameter("limit", "query")],
+  });
+  const { url } = await requestOf(each, { id: "a#b?c", limit: 3 }, "https://a.example/v1", undefined);
+  expect(url.href).toBe("https://a.example/v1/data/a%23b%3Fc?kind=all&limit=3");
 });
 
 test("a header cannot be split in two", async () => {

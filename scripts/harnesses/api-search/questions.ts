@@ -1,0 +1,85 @@
+/** Questions to six web APIs at once, and the operations that answer them. They were written before the names of the tools were looked at. */
+
+/** The question, and the operations that are right. */
+export type Question = [question: string, ...operations: string[]];
+
+const twilio = "/2010-04-01/Accounts/{AccountSid}";
+
+export const questions: Record<string, Question[]> = {
+  github: [
+    ["open a new issue in a repository", "POST /repos/{owner}/{repo}/issues"],
+    ["merge a pull request", "PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge"],
+    ["list the failed workflow runs of a repository", "GET /repos/{owner}/{repo}/actions/runs"],
+    ["download the logs of a workflow run", "GET /repos/{owner}/{repo}/actions/runs/{run_id}/logs"],
+    ["who has starred this repository", "GET /repos/{owner}/{repo}/stargazers"],
+    ["set an actions secret for a repository", "PUT /repos/{owner}/{repo}/actions/secrets/{secret_name}"],
+    ["latest release of a repository", "GET /repos/{owner}/{repo}/releases/latest"],
+    ["protect a branch", "PUT /repos/{owner}/{repo}/branches/{branch}/protection"],
+    ["search code for a function name", "GET /search/code"],
+    ["add somebody as a collaborator", "PUT /repos/{owner}/{repo}/collaborators/{username}"],
+  ],
+  stripe: [
+    ["create a customer", "POST /v1/customers"],
+    ["refund a charge", "POST /v1/refunds", "POST /v1/charges/{charge}/refund", "POST /v1/charges/{charge}/refunds"],
+    ["all invoices of a customer", "GET /v1/invoices"],
+    [
+      "cancel a subscription",
+      "DELETE /v1/subscriptions/{subscription_exposed_id}",
+      "DELETE /v1/customers/{customer}/subscriptions/{subscription_exposed_id}",
+    ],
+    ["what is my balance", "GET /v1/balance", "GET /v2/customers/my/balance"],
+    ["make a payment link", "POST /v1/payment_links"],
+    ["list payouts to my bank account", "GET /v1/payouts"],
+    ["submit evidence for a dispute", "POST /v1/disputes/{dispute}", "POST /v1/charges/{charge}/dispute"],
+    ["create a coupon with 20 percent off", "POST /v1/coupons"],
+    ["start a checkout session", "POST /v1/checkout/sessions"],
+  ],
+  jira: [
+    ["find issues with JQL", "GET /rest/api/3/search", "POST /rest/api/3/search"],
+    ["create a Jira issue", "POST /rest/api/3/issue"],
+    ["add a comment to a Jira ticket", "POST /rest/api/3/issue/{issueIdOrKey}/comment"],
+    ["change the status of a ticket with a transition", "POST /rest/api/3/issue/{issueIdOrKey}/transitions"],
+    ["log work on an issue", "POST /rest/api/3/issue/{issueIdOrKey}/worklog"],
+    ["assign a ticket to a person", "PUT /rest/api/3/issue/{issueIdOrKey}/assignee"],
+    ["list all custom fields", "GET /rest/api/3/field", "GET /rest/api/3/field/search"],
+    ["which projects can I see in Jira", "GET /rest/api/3/project/search", "GET /rest/api/3/project"],
+    ["attach a file to an issue", "POST /rest/api/3/issue/{issueIdOrKey}/attachments"],
+    ["who watches this issue", "GET /rest/api/3/issue/{issueIdOrKey}/watchers"],
+  ],
+  slack: [
+    ["post a message to a channel", "POST /chat.postMessage"],
+    ["read the last messages of a channel", "GET /conversations.history"],
+    ["upload a file to slack", "POST /files.upload"],
+    ["list all channels", "GET /conversations.list"],
+    ["react to a message with an emoji", "POST /reactions.add"],
+    ["invite people to a channel", "POST /conversations.invite"],
+    ["look up a user by email address", "GET /users.lookupByEmail"],
+    ["remind me tomorrow", "POST /reminders.add"],
+    ["set my status text", "POST /users.profile.set"],
+    ["schedule a message for later", "POST /chat.scheduleMessage"],
+  ],
+  digitalocean: [
+    ["create a new droplet", "POST /v2/droplets"],
+    ["reboot a droplet", "POST /v2/droplets/{droplet_id}/actions"],
+    ["add a DNS record to a domain", "POST /v2/domains/{domain_name}/records"],
+    ["list my kubernetes clusters", "GET /v2/kubernetes/clusters"],
+    ["resize a managed database cluster", "PUT /v2/databases/{database_cluster_uuid}/resize"],
+    ["how much do I owe this month", "GET /v2/customers/my/balance"],
+    ["take a snapshot of a volume", "POST /v2/volumes/{volume_id}/snapshots"],
+    ["add an ssh key to my account", "POST /v2/account/keys", "POST /user/keys"],
+    ["list the backups of a droplet", "GET /v2/droplets/{droplet_id}/backups"],
+    ["add rules to a firewall", "POST /v2/firewalls/{firewall_id}/rules"],
+  ],
+  twilio: [
+    ["send an SMS", `POST ${twilio}/Messages.json`],
+    ["make a phone call", `POST ${twilio}/Calls.json`],
+    ["list recordings of a call", `GET ${twilio}/Calls/{CallSid}/Recordings.json`],
+    ["search for available phone numbers in a country", `GET ${twilio}/AvailablePhoneNumbers/{CountryCode}/Local.json`],
+    ["buy a phone number", `POST ${twilio}/IncomingPhoneNumbers.json`],
+    ["messages that were sent last week", `GET ${twilio}/Messages.json`],
+    ["usage and cost of this account", `GET ${twilio}/Usage/Records.json`],
+    ["delete a recording", `DELETE ${twilio}/Recordings/{Sid}.json`],
+    ["participants of a conference", `GET ${twilio}/Conferences/{ConferenceSid}/Participants.json`],
+    ["hang up a call that is in progress", `POST ${twilio}/Calls/{Sid}.json`],
+  ],
+};
