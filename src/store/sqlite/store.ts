@@ -8,6 +8,7 @@ import { audited } from "../audit/heard.ts";
 import { auditLog } from "../audit/table.ts";
 import { callColumns, callKeys, callLogRows, maxUserCalls, type StoredCall } from "../call-log.ts";
 import { countRows } from "../counts.ts";
+import { deliveryRows } from "../deliveries.ts";
 import { executionRows } from "../execution-table.ts";
 import { labelRows } from "../labels.ts";
 import { peopleRows } from "../people.ts";
@@ -41,6 +42,7 @@ export class SqliteStore implements Store {
   readonly quotas;
   readonly approvals;
   readonly audit;
+  readonly deliveries;
   readonly executions;
   readonly continuations = undefined;
   readonly replicas = undefined;
@@ -60,6 +62,7 @@ export class SqliteStore implements Store {
     this.labels = labelRows(connection);
     this.quotas = quotaRows(connection);
     this.audit = auditLog(connection.durable, auditProtection);
+    this.deliveries = deliveryRows(connection, connection.durable);
     this.executions = executionRows(connection, () => new StoreWriter(file));
     this.approvals = approvalRows(connection, async (change, by, now) => {
       const { rows } = await approvalChanges.run({ change, file, by, now }, { limitMs: approvalChangeMs });
