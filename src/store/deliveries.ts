@@ -62,8 +62,8 @@ export interface DeliveryRows {
   add(delivery: NewDelivery, maxOpen: number): Promise<{ result: "added" | "known" | "full"; id: string }>;
   /** The events of the list that the trigger had before. */
   known(place: string, triggerId: string, events: readonly string[]): Promise<string[]>;
-  /** Those that may begin now, in the order in which they came. */
-  due(place: string, now: number, count: number): Promise<StoredDelivery[]>;
+  /** The deliveries of a trigger that may begin now, in the order in which they came. */
+  due(place: string, triggerId: string, now: number, count: number): Promise<StoredDelivery[]>;
   /** Those that a process has claimed before a time, and that have not ended. */
   running(place: string, claimedBefore: number): Promise<StoredDelivery[]>;
   /** Begins an attempt, the one after `attempts`. False if another process was first. */
@@ -100,10 +100,11 @@ export function deliveryRows(database: Database, durable: Database = database): 
       const found = await database.read(() => all<{ event: string }>(statement, { place, triggerId, events }));
       return found.map(({ event }) => event);
     },
-    due(place, now, count) {
+    due(place, triggerId, now, count) {
       const statement = `SELECT ${whole} FROM claudikins.deliveries
-        WHERE place = $place AND state IN ('waiting', 'failed') AND next_at <= $now ORDER BY id LIMIT $count`;
-      return database.read(() => all(statement, { place, now, count }));
+        WHERE place = $place AND trigger_id = $triggerId AND state IN ('waiting', 'failed') AND next_at <= $now
+        ORDER BY id LIMIT $count`;
+      return database.read(() => all(statement, { place, triggerId, now, count }));
     },
     running(place, claimedBefore) {
       const statement = `SELECT ${whole} FROM claudikins.deliveries
@@ -120,7 +121,9 @@ export function deliveryRows(database: Database, durable: Database = database): 
       const statement = `UPDATE claudikins.deliveries
         SET state = $state, message = $message, next_at = $nextAt, ended_at = $now
         WHERE id = $id AND execution = $execution AND state = 'running'`;
-      return (await durable.write(() => run(statement, { id, execution, state, message, nextAt: nextAt ?? now, now }))) === 1;
+      return (
+        (await durable.write(() => run(statement, { id, execution, state, message, nextAt: nextAt ?? now, now }))) === 1
+      );
     },
     async retry(id, now) {
       const statement =

@@ -86,7 +86,7 @@ CREATE TABLE claudikins.deliveries (
   payload TEXT NOT NULL,
   UNIQUE (place, trigger_id, event)
 );
-CREATE INDEX due_deliveries ON claudikins.deliveries (place, state, next_at) WHERE state <> 'done';
+CREATE INDEX due_deliveries ON claudikins.deliveries (place, trigger_id, state, next_at) WHERE state <> 'done';
 CREATE INDEX deliveries_of_execution ON claudikins.deliveries (execution) WHERE execution IS NOT NULL;
 `,
 } as const;

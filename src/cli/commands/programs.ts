@@ -19,12 +19,13 @@ import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import type { Config } from "../../config/load.ts";
 import { formsOf, formsText } from "../../programs/call-arguments.ts";
+import { sourceText, type Trigger, Triggers } from "../../programs/events/triggers.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { changedSince } from "../../programs/saved/pins.ts";
-import { Schedules } from "../../programs/saved/schedules.ts";
+import { type Schedule, Schedules } from "../../programs/saved/schedules.ts";
 import type { Summary } from "../../programs/trace/record.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
@@ -41,12 +42,15 @@ import { listAnswer } from "../output/nouns.ts";
 import { outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
 import { writeAnswer } from "../output/report.ts";
 import { outputPlace } from "../output/result-files.ts";
+import { triggerJson, triggerShape, triggerText } from "../programs/events.ts";
 import { managing } from "../programs/manage.ts";
 import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { commandTrace } from "../telemetry.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 
+export { deliveries, retry } from "../programs/deliveries.ts";
+export { off, on } from "../programs/events.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
 export { schedule, unschedule } from "../programs/schedule.ts";
@@ -79,7 +83,9 @@ export const list = command({
   args: whichArgs,
   examples: ["claudikins programs list", "claudikins programs list --json"],
   json: record({
-    programs: listOf(record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape) })),
+    programs: listOf(
+      record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape), triggers: listOf(triggerShape) }),
+    ),
     others: about("Programs of tokens and people, which only their owners can call", listOf(otherShape)),
   }),
   async run(args, io) {
@@ -90,16 +96,20 @@ export const list = command({
     const othersNote = others.map(({ name, owner }) => `${owner} has saved ${visibleText(name)}\n`).join("");
     const runs = programs.length === 0 ? [] : await lastRuns(config, io);
     const schedules = new Schedules(config.savedPrograms);
+    const triggers = new Triggers(config.savedPrograms);
     const found = programs.map((program) => ({
       program,
+      triggers: triggers.of(program.name),
       run: runs.find(({ program: name }) => name === program.name),
       schedules: schedules.of(program.name),
     }));
     const json = {
-      programs: found.map(({ program, run, schedules }) => {
-        const times = schedules.map(scheduleJson);
-        return { ...summaryOf(program, library), ...(run && { lastRun: jsonOf(run) }), schedules: times };
-      }),
+      programs: found.map(({ program, run, schedules, triggers }) => ({
+        ...summaryOf(program, library),
+        ...(run && { lastRun: jsonOf(run) }),
+        schedules: schedules.map(scheduleJson),
+        triggers: triggers.map(triggerJson),
+      })),
       others,
     };
     return listAnswer(
@@ -108,12 +118,12 @@ export const list = command({
         json,
         rows: found,
         none: othersNote || noneYet,
-        note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
+        note: `${problemsNote(schedules, triggers)}${heldNote(json.programs)}${othersNote}`,
       },
       [
         ["name", ({ program }) => program.name],
         ["last run", ({ run }) => (run ? runText(run) : "not run yet")],
-        ["schedule", (each) => each.schedules.map(({ cron }) => cron).join("; ")],
+        ["started by", startsText],
         [
           "input",
           ({ program }) =>
@@ -127,6 +137,11 @@ export const list = command({
   },
 });
 
+/** `0 8 * * *; webhook (github)`. */
+function startsText({ schedules, triggers }: { schedules: Schedule[]; triggers: Trigger[] }): string {
+  return [...schedules.map(({ cron }) => cron), ...triggers.map(sourceText)].join("; ");
+}
+
 function heldNote(programs: readonly { name: string; held?: string[] }[]): string {
   return programs
     .flatMap(({ name, held }) =>
@@ -137,11 +152,9 @@ function heldNote(programs: readonly { name: string; held?: string[] }[]): strin
     .join("");
 }
 
-function problemsNote(schedules: Schedules): string {
-  return schedules
-    .problems()
-    .map((file) => `A schedule cannot be read, so it does not run: ${file}\n`)
-    .join("");
+function problemsNote(schedules: Schedules, triggers: Triggers): string {
+  const unread = [...schedules.problems(), ...triggers.problems()];
+  return unread.map((file) => `This cannot be read, so it starts nothing: ${file}\n`).join("");
 }
 
 const noneYet =
@@ -157,6 +170,7 @@ export const show = command({
     "output?": about("JSON Schema of the value, if it was written by hand", byName(anything)),
     "changed?": about("How it differs from what was saved before", text),
     schedules: listOf(scheduleShape),
+    triggers: listOf(triggerShape),
     runs: listOf(runShape),
     code: text,
   }),
@@ -168,12 +182,14 @@ export const show = command({
     const { input, output, code, before, calls, from, savedBy, savedAt } = program;
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
+    const triggers = new Triggers(config.savedPrograms).of(program.name);
     const json = {
       ...summaryOf(program, library),
       input,
       ...(output ? { output } : {}),
       ...(changed === undefined ? {} : { changed }),
       schedules: schedules.map(scheduleJson),
+      triggers: triggers.map(triggerJson),
       runs: runs.map(jsonOf),
       code,
     };
@@ -189,6 +205,7 @@ export const show = command({
       `Saved by ${savedBy === "agent" ? "an agent" : "you"} ${ageText(Date.now() - savedAt)}${source}`,
       ...(changed === undefined ? [] : [changed]),
       ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
+      ...(triggers.length === 0 ? [] : ["Started by:", ...triggers.map((each) => `  ${triggerText(each)}`)]),
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",
     ].map((line) => visibleText(line));
@@ -267,7 +284,7 @@ export const run = command({
 });
 
 export const remove = command({
-  description: "Remove saved programs and their schedules.",
+  description: "Remove saved programs with their schedules and triggers.",
   args: { names: place("Names of saved programs", { complete: "program", ...several }), ...whichArgs },
   examples: ["claudikins programs remove revenue-by-region"],
   json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),

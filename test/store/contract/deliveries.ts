@@ -14,16 +14,17 @@ function delivery(id: string, more: Partial<NewDelivery> = {}): NewDelivery {
 export function deliveriesContract(processes: Processes): void {
   test("are added once for each event of a trigger, and every process sees them in their order", async () => {
     const { one, other } = processes;
-    expect(await one.deliveries.due("here", 100, many)).toEqual([]);
+    expect(await one.deliveries.due("here", "t1", 100, many)).toEqual([]);
     expect(await one.deliveries.add(delivery("b"), many)).toEqual({ result: "added", id: "b" });
     expect(await other.deliveries.add(delivery("a"), many)).toEqual({ result: "added", id: "a" });
     expect(await other.deliveries.add(delivery("c", { event: "event b" }), many)).toEqual({ result: "known", id: "b" });
     await one.deliveries.add(delivery("d", { event: "event b", triggerId: "t2" }), many);
     await one.deliveries.add(delivery("e", { place: "there" }), many);
-    const due = await one.deliveries.due("here", 10, many);
-    expect(due.map(({ id }) => id)).toEqual(["a", "b", "d"]);
+    const due = await one.deliveries.due("here", "t1", 10, many);
+    expect(due.map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(await one.deliveries.due("here", "t2", 10, many)).toHaveLength(1);
     expect(due[0]).toMatchObject({ state: "waiting", attempts: 0, execution: null, payload: '{"a":"\\u0000"}' });
-    expect(await one.deliveries.due("here", 9, many)).toEqual([]);
+    expect(await one.deliveries.due("here", "t1", 9, many)).toEqual([]);
     expect(await other.deliveries.known("here", "t1", ["event a", "event x"])).toEqual(["event a"]);
   });
 
@@ -51,8 +52,8 @@ export function deliveriesContract(processes: Processes): void {
     expect(await other.deliveries.end("a", "another", failed, 30)).toBe(false);
     expect(await other.deliveries.end("a", execution, failed, 30)).toBe(true);
     expect(await one.deliveries.end("a", execution, { state: "done" }, 31)).toBe(false);
-    expect(await one.deliveries.due("here", 49, many)).toEqual([]);
-    expect(await one.deliveries.due("here", 50, many)).toHaveLength(1);
+    expect(await one.deliveries.due("here", "t1", 49, many)).toEqual([]);
+    expect(await one.deliveries.due("here", "t1", 50, many)).toHaveLength(1);
     // An attempt that was begun before is not begun again.
     expect(await one.deliveries.claim("a", 0, "x9", 60)).toBe(false);
     expect(await one.deliveries.claim("a", 1, "x9", 60)).toBe(true);
@@ -72,8 +73,8 @@ export function deliveriesContract(processes: Processes): void {
     expect(await other.deliveries.retry("b", 70)).toBe(true);
     expect(await one.deliveries.retry("b", 70)).toBe(false);
     expect(await one.deliveries.retry("a", 70)).toBe(false);
-    expect((await one.deliveries.due("here", 70, many)).map(({ id }) => id)).toEqual(["a", "b", "c"]);
-    expect((await one.deliveries.due("here", 70, 1)).map(({ id }) => id)).toEqual(["a"]);
+    expect((await one.deliveries.due("here", "t1", 70, many)).map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    expect((await one.deliveries.due("here", "t1", 70, 1)).map(({ id }) => id)).toEqual(["a"]);
   });
 
   test("are removed with their trigger before they begin, and otherwise some time after their end", async () => {
