@@ -6,6 +6,7 @@ import { hourMs, minuteMs } from "../../base/units.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { AttemptEnd, StoredDelivery } from "../../store/deliveries.ts";
+import type { LimitedUse } from "../../store/quotas.ts";
 import type { Store } from "../../store/store.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Executions } from "../execution/executions.ts";
@@ -76,21 +77,25 @@ export class DeliveryRunner {
       const room = maxBusyDeliveries - this.#busy.size;
       if (room <= 0 || this.#options.isClosing()) return;
       for (const delivery of await store.deliveries.due(placeName(place.place), trigger.id, now(), room)) {
-        if (this.#options.isClosing() || !(await this.#isWithinLimit(trigger, place))) break;
+        const use = this.#oneRun(trigger, place);
+        if (this.#options.isClosing() || (await store.quotas.take([use]))) break;
         const execution = newId(now());
         const { id, attempts } = delivery;
-        if (!(await store.deliveries.claim(id, attempts, execution, now()))) continue;
+        if (!(await store.deliveries.claim(id, attempts, execution, now()))) {
+          // Another process runs it, and has counted it.
+          await store.quotas.add([{ ...use, amount: -1 }]);
+          continue;
+        }
         this.#run({ ...delivery, attempts: attempts + 1, execution, claimedAt: now() }, trigger, place);
       }
     }
   }
 
-  /** Counts one more run of the trigger, by all processes together. */
-  async #isWithinLimit({ id, perMinute }: Trigger, { place }: ScheduledPlace): Promise<boolean> {
-    const { store, now } = this.#options;
-    const from = Math.floor(now() / minuteMs) * minuteMs;
+  /** One more run of the trigger in this minute, by all processes together. */
+  #oneRun({ id, perMinute }: Trigger, { place }: ScheduledPlace): LimitedUse {
+    const from = Math.floor(this.#options.now() / minuteMs) * minuteMs;
     const key = `events ${placeName(place)} ${id}`;
-    return (await store.quotas.take([{ key, from, to: from + minuteMs, amount: 1, limit: perMinute }])) === undefined;
+    return { key, from, to: from + minuteMs, amount: 1, limit: perMinute };
   }
 
   #run(delivery: StoredDelivery, trigger: Trigger | undefined, place: ScheduledPlace): void {
