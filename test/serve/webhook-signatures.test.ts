@@ -3,10 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { bodyValue, checkAnswer, typeOf } from "../../src/serve/http/webhooks/event-body.ts";
-import { senderOf } from "../../src/serve/http/webhooks/signatures.ts";
+import { signedEvent } from "../../src/serve/http/webhooks/signatures.ts";
 
 interface Example {
-  form: Parameters<typeof senderOf>[0];
+  form: Parameters<typeof signedEvent>[0];
   secret: string;
   body: string;
   headers: Record<string, string>;
@@ -63,7 +63,7 @@ const stripe: Example = {
 };
 
 const check = ({ form, secret, body, headers, now }: Example) =>
-  senderOf(form, { headers: new Headers(headers), body: Buffer.from(body) }, secret, now);
+  signedEvent(form, { headers: new Headers(headers), body: Buffer.from(body) }, secret, now);
 
 describe.each([github, slack, standard, stripe])("a request as $form signs it", (example) => {
   const [[header = "", value = ""] = []] = Object.entries(example.headers).filter(([name]) =>
@@ -109,8 +109,8 @@ test("one of several signatures is enough, and only some are looked at", () => {
   expect(withAll([...Array.from({ length: 10 }, () => wrong), right])).toBeUndefined();
 });
 
-describe("a body", () => {
-  test("of JSON or of a form is a value, and others are refused", () => {
+describe("the body of a webhook", () => {
+  test("a body of JSON or of a form is a value, and others are refused", () => {
     const value = (text: string | Buffer, type: string | null) => bodyValue(Buffer.from(text), type);
     expect(value('{"a":[1]}', "application/json; charset=utf-8")).toEqual({ a: [1] });
     expect(value('{"a":1}', "application/cloudevents+json")).toEqual({ a: 1 });
@@ -130,7 +130,7 @@ describe("a body", () => {
     }
   });
 
-  test("names its kind as its sender does", () => {
+  test("the kind of an event has the name that its sender gives it", () => {
     const none = new Headers();
     expect(typeOf("github", new Headers({ "x-github-event": "issues" }), {})).toBe("issues");
     expect(typeOf("stripe", none, { type: "invoice.paid" })).toBe("invoice.paid");
@@ -140,7 +140,7 @@ describe("a body", () => {
     expect(typeOf("standard", none, "text")).toBeUndefined();
   });
 
-  test("that only checks the address is answered", async () => {
+  test("a request that only checks the address is answered", async () => {
     const asked = checkAnswer("slack", "url_verification", { challenge: "3eZbrw1a" });
     expect(await asked?.text()).toBe("3eZbrw1a");
     expect(checkAnswer("github", "ping", {})?.status).toBe(200);

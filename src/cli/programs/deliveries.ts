@@ -2,7 +2,7 @@
 import { ageText } from "../../base/duration.ts";
 import { about, list as listOf, number, oneOf, record, text, time } from "../../base/json-shape.ts";
 import { retryDelivery } from "../../programs/events/manage.ts";
-import { placeName } from "../../programs/events/triggers-at.ts";
+import { placeName } from "../../programs/events/places.ts";
 import type { BriefDelivery } from "../../store/deliveries.ts";
 import { openStore } from "../../store/open.ts";
 import { command, place, several } from "../command.ts";

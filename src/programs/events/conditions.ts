@@ -76,7 +76,8 @@ function jsonOf(value: Value, work: Work, depth = 0): unknown {
   if (value instanceof List) {
     return Array.from({ length: value.size }, (_, index) => jsonOf(value.at(index), work, depth + 1));
   }
-  if (!(value instanceof Fields)) throw new Undecidable("it is no value of JSON: make a text of it with string()");
+  if (!(value instanceof Fields))
+    throw new Undecidable("JSON does not have such a value: make a text of it with string()");
   const entries = value.keys(work).map((key) => [String(key), jsonOf(value.get(key) ?? null, work, depth + 1)]);
   return Object.fromEntries(entries);
 }

@@ -2,13 +2,14 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { dayMs, hourMs } from "../../base/units.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Store } from "../../store/store.ts";
 import type { ScheduledPlace } from "../saved/scheduler.ts";
 import type { ChangedFiles, FileTrigger } from "./changed-files.ts";
 import type { EndedProgram } from "./outcomes.ts";
+import { hasTriggers, placeName } from "./places.ts";
 import type { DeliveryRunner } from "./runner.ts";
 import type { OutcomeSource, Trigger } from "./triggers.ts";
-import { hasTriggers, placeName, triggersAt } from "./triggers-at.ts";
 
 /** How long deliveries are kept after their end. */
 const keptMs = { done: 7 * dayMs, dead: 30 * dayMs };
@@ -176,4 +177,11 @@ export class Events {
     if (!(await store.mayTidy("deliveries"))) return;
     await store.deliveries.tidy({ done: now - keptMs.done, dead: now - keptMs.dead });
   }
+}
+
+/** In the order of their ids. */
+async function triggersAt(place: SavedProgramsPlace): Promise<Trigger[]> {
+  if (!hasTriggers(place)) return [];
+  const { Triggers } = await import("./triggers.ts");
+  return new Triggers(place).all();
 }

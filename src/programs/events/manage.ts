@@ -7,8 +7,8 @@ import { inputsOf, problemOfName, type SavedProgram } from "../saved/model.ts";
 import { pinsOf, requirePinned } from "../saved/pins.ts";
 import { acceptCalled } from "../saved/save.ts";
 import { checkConditions } from "./conditions.ts";
+import { placeName } from "./places.ts";
 import { type EventSource, eventInput, sourceText, type Trigger, Triggers } from "./triggers.ts";
-import { placeName } from "./triggers-at.ts";
 
 interface ManageOptions {
   place: SavedProgramsPlace;

@@ -16,8 +16,8 @@ import type { ScheduledPlace } from "../saved/scheduler.ts";
 import { newId } from "../trace/id.ts";
 import { endOfFailedStart, endOfOutcome } from "./attempts.ts";
 import { mappedInput } from "./conditions.ts";
+import { placeName } from "./places.ts";
 import { eventInput, type Trigger } from "./triggers.ts";
-import { placeName } from "./triggers-at.ts";
 
 /** Programs that events have started and that one process runs at once. */
 const maxBusyDeliveries = 8;

@@ -8,7 +8,7 @@ import { isNewer } from "../../base/newer.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { tellOthers } from "../saved/library.ts";
 import { problemOfName } from "../saved/model.ts";
-import { triggersFolder } from "./triggers-at.ts";
+import { triggersFolder } from "./places.ts";
 
 /** Triggers of one config, or of one door. */
 const maxTriggers = 100;

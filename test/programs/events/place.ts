@@ -6,7 +6,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { type OfferedEvent, offer } from "../../../src/programs/events/event-queue.ts";
 import { Events } from "../../../src/programs/events/events.ts";
 import { addTrigger, type WantedTrigger } from "../../../src/programs/events/manage.ts";
-import { placeName } from "../../../src/programs/events/triggers-at.ts";
+import { placeName } from "../../../src/programs/events/places.ts";
 import { ProgramLibrary } from "../../../src/programs/saved/library.ts";
 import { cli } from "../../cli/in-memory.ts";
 import { eventually } from "../../support/eventually.ts";

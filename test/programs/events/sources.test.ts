@@ -68,7 +68,7 @@ test("a file that is being written is one event, and a change while no process l
   expect(place.calls).toHaveLength(2);
 });
 
-test("the outcome of a program starts another one, whoever started the first, with its value and its labels", async () => {
+test("the outcome of a program starts another one, with its value if it is kept", async () => {
   using place = new EventPlace();
   await place.save("nightly", 'if (input.name === "bad") throw new Error("it broke"); return { total: 7 };');
   await place.save(
@@ -88,7 +88,7 @@ test("the outcome of a program starts another one, whoever started the first, wi
     await one.events.look();
     return (await one.deliveries()).filter(({ state }) => state === "done").length === 3;
   });
-  // What a shell has run is not kept, so its value is not known. What an event has started is.
+  // Outcomes of commands are not kept, so the value is unknown. Outcomes of events are kept.
   const trigger = await one.webhook("nightly");
   await one.offer(trigger, { name: "1", content: {} });
   await eventually(async () => {

@@ -1,7 +1,7 @@
 /** The addresses of webhooks, and how much may come to each. */
 import { minuteMs } from "../../../base/units.ts";
-import type { Trigger, WebhookSource } from "../../../programs/events/triggers.ts";
-import { triggersAt } from "../../../programs/events/triggers-at.ts";
+import { hasTriggers } from "../../../programs/events/places.ts";
+import { type Trigger, Triggers, type WebhookSource } from "../../../programs/events/triggers.ts";
 import type { ScheduledPlace } from "../../../programs/saved/scheduler.ts";
 
 /** How long a trigger that was added or removed may not be known yet. */
@@ -30,7 +30,7 @@ export class AddressBook {
     const now = performance.now();
     if (now > this.#readAt + addressesKnownMs) {
       this.#readAt = now;
-      this.#webhooks = await webhooksAt(await places());
+      this.#webhooks = webhooksAt(await places());
     }
     return this.#webhooks.get(address);
   }
@@ -55,10 +55,11 @@ export class AddressBook {
   }
 }
 
-async function webhooksAt(places: readonly ScheduledPlace[]): Promise<Map<string, Webhook>> {
+function webhooksAt(places: readonly ScheduledPlace[]): Map<string, Webhook> {
   const found = new Map<string, Webhook>();
   for (const place of places) {
-    for (const trigger of await triggersAt(place.place)) {
+    if (!hasTriggers(place.place)) continue;
+    for (const trigger of new Triggers(place.place).all()) {
       const { on } = trigger;
       if (on.kind === "webhook") found.set(on.address, { trigger: { ...trigger, on }, place });
     }

@@ -15,15 +15,20 @@ export interface SignedRequest {
   body: Uint8Array;
 }
 
-export interface Sender {
+export interface SignedEvent {
   /** What the event is called: always the same for what is signed, so that it starts nothing twice. */
   event: string;
 }
 
-type Check = (request: SignedRequest, secret: string, now: number) => Sender | undefined;
+type Check = (request: SignedRequest, secret: string, now: number) => SignedEvent | undefined;
 
 /** Undefined if the request was not signed with the secret, or its time is too far from `now`, in milliseconds since 1970. */
-export function senderOf(form: WebhookForm, request: SignedRequest, secret: string, now: number): Sender | undefined {
+export function signedEvent(
+  form: WebhookForm,
+  request: SignedRequest,
+  secret: string,
+  now: number,
+): SignedEvent | undefined {
   return checks[form](request, secret, now);
 }
 

@@ -14,7 +14,7 @@ import { executionHolder } from "../../../store/labels.ts";
 import type { Store } from "../../../store/store.ts";
 import { AddressBook, type Webhook } from "./address-book.ts";
 import { bodyValue, checkAnswer, typeOf } from "./event-body.ts";
-import { senderOf } from "./signatures.ts";
+import { signedEvent } from "./signatures.ts";
 
 /** Size of a body. */
 const maxWebhookBytes = megabyte;
@@ -60,9 +60,9 @@ export class Webhooks {
     const { form, answer } = trigger.on;
     const { log } = this.#options;
     const secret = await this.#secretOf(webhook);
-    const sender =
-      secret === undefined ? undefined : senderOf(form, { headers: request.headers, body }, secret, Date.now());
-    if (!sender) {
+    const signed =
+      secret === undefined ? undefined : signedEvent(form, { headers: request.headers, body }, secret, Date.now());
+    if (!signed) {
       log.info(`The trigger ${trigger.id} refused a request: its signature is wrong, missing or too old`);
       return nothingHere();
     }
@@ -74,7 +74,7 @@ export class Webhooks {
     const content = { kind: "webhook", from: form, ...(type === undefined ? {} : { type }), body: value };
     const { place } = webhook.place;
     const { store, onOffered } = this.#options;
-    const { result, id } = await offer(trigger, { name: sender.event, content }, { place, store });
+    const { result, id } = await offer(trigger, { name: signed.event, content }, { place, store });
     if (result === "full") return tooMuch();
     if (result === "ignored") return Response.json({ ignored: "the filter leaves it out" }, { status: 202 });
     onOffered();

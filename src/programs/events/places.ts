@@ -15,10 +15,3 @@ export function hasTriggers(place: SavedProgramsPlace): boolean {
 export function placeName({ mark, folder }: Pick<SavedProgramsPlace, "mark" | "folder">): string {
   return relative(dirname(mark), folder);
 }
-
-/** In the order of their ids. */
-export async function triggersAt(place: SavedProgramsPlace) {
-  if (!hasTriggers(place)) return [];
-  const { Triggers } = await import("./triggers.ts");
-  return new Triggers(place).all();
-}
