@@ -84,7 +84,7 @@ export const commands: CommandTable = {
         save: "Save a program under a name",
         schedule: "Run one on a schedule, such as every morning",
         unschedule: "End schedules",
-        on: "Start one when something happens: a webhook, a file, another program",
+        on: "Start one when something happens, such as a webhook",
         off: "Remove what starts one",
         deliveries: "List the events that have started programs",
         retry: "Let dead deliveries begin again",
