@@ -50,7 +50,7 @@ export class Site implements AsyncDisposable {
     await this.#save("file", "return counting.act({ name: input.event.path });");
     await this.#save("next", "return counting.act({ name: `next ${input.event.value}` });");
     for (const form of webhookForms) await this.#addHook(form);
-    await this.#claudikins("programs", "on", "file", "--file", `${this.inbox}/*.txt`);
+    await this.#claudikins("programs", "on", "file", "--file", join(this.inbox, "*.txt"));
     await this.#claudikins("programs", "on", "next", "--after", "take", "--if", "done");
     await Promise.all([this.start("serve"), this.start("daemon")]);
   }
@@ -61,7 +61,7 @@ export class Site implements AsyncDisposable {
     await this.#claudikins("programs", "save", `${name}.ts`, "--name", name, "--input-schema", schema);
   }
 
-  /** Stripe and Slack make the secret themselves, so it is in a variable. */
+  /** The secrets of Stripe and Slack are in a variable: these senders make them. */
   async #addHook(form: WebhookForm): Promise<void> {
     const makes = form === "stripe" || form === "slack";
     const flags = ["--webhook", form, ...(makes ? ["--secret", "${STORM_HOOK}"] : []), "--as", `on-${form}`, "--json"];

@@ -97,7 +97,7 @@ export const on = command({
     ...doorArgs,
   },
   examples: [
-    `claudikins programs on triage --webhook github --filter 'event.type == "issues"'`,
+    "claudikins programs on triage --webhook github --limit 10",
     "claudikins programs on import --file 'inbox/*.csv' --map path=event.path",
     "claudikins programs on alert --after nightly --if failed",
   ],
