@@ -202,11 +202,11 @@ const before: [RegExp, string][] = [
   [/^claudikins programs on triage/, savedTriage],
   [
     /^claudikins programs on import/,
-    'claudikins programs save report.ts --name import --input-schema \'{"properties":{"path":{}}}\'',
+    'claudikins programs save report.ts --name import --input-schema \'{"type":"object","properties":{"path":{}}}\'',
   ],
   [
     /^claudikins programs on alert/,
-    'claudikins programs save report.ts --name nightly month=2026-10 && claudikins programs save report.ts --name alert --input-schema \'{"properties":{"month":{}}}\'',
+    'claudikins programs save report.ts --name nightly month=2026-10 && claudikins programs save report.ts --name alert --input-schema \'{"type":"object","properties":{"month":{}}}\'',
   ],
   [/^claudikins programs off triage/, `${savedTriage} && claudikins programs on triage --webhook github`],
   [
