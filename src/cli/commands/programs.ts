@@ -42,6 +42,7 @@ import { listAnswer } from "../output/nouns.ts";
 import { outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
 import { writeAnswer } from "../output/report.ts";
 import { outputPlace } from "../output/result-files.ts";
+import { deadDeliveries } from "../programs/deliveries.ts";
 import { triggerJson, triggerShape, triggerText } from "../programs/events.ts";
 import { managing } from "../programs/manage.ts";
 import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
@@ -171,6 +172,7 @@ export const show = command({
     "changed?": about("How it differs from what was saved before", text),
     schedules: listOf(scheduleShape),
     triggers: listOf(triggerShape),
+    deadDeliveries: about("Events for which it failed, and that wait for `claudikins programs retry`", number),
     runs: listOf(runShape),
     code: text,
   }),
@@ -183,6 +185,7 @@ export const show = command({
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
     const triggers = new Triggers(config.savedPrograms).of(program.name);
+    const dead = triggers.length === 0 ? 0 : await deadDeliveries(program.name, config.savedPrograms, io);
     const json = {
       ...summaryOf(program, library),
       input,
@@ -190,6 +193,7 @@ export const show = command({
       ...(changed === undefined ? {} : { changed }),
       schedules: schedules.map(scheduleJson),
       triggers: triggers.map(triggerJson),
+      deadDeliveries: dead,
       runs: runs.map(jsonOf),
       code,
     };
@@ -206,6 +210,7 @@ export const show = command({
       ...(changed === undefined ? [] : [changed]),
       ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
       ...(triggers.length === 0 ? [] : ["Started by:", ...triggers.map((each) => `  ${triggerText(each)}`)]),
+      ...(dead === 0 ? [] : [`Dead deliveries: ${dead}. To list them: claudikins programs deliveries ${program.name}`]),
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",
     ].map((line) => visibleText(line));

@@ -1,12 +1,14 @@
 /** `claudikins programs deliveries` and `retry`: the events that have started saved programs. */
 import { ageText } from "../../base/duration.ts";
 import { about, list as listOf, number, oneOf, record, text, time } from "../../base/json-shape.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { retryDelivery } from "../../programs/events/manage.ts";
 import { placeName } from "../../programs/events/places.ts";
 import type { BriefDelivery } from "../../store/deliveries.ts";
 import { openStore } from "../../store/open.ts";
 import { command, place, several } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { managing } from "./manage.ts";
 
@@ -75,6 +77,13 @@ function deliveryJson(delivery: BriefDelivery) {
     ...(execution === null ? {} : { execution }),
     ...(message === null ? {} : { message }),
   };
+}
+
+/** How many deliveries of a program are dead, as far as the list goes. */
+export async function deadDeliveries(program: string, place: SavedProgramsPlace, { env }: Io): Promise<number> {
+  await using store = openStore(env);
+  const rows = await store.deliveries.list(placeName(place), listedDeliveries, program);
+  return rows.filter(({ state }) => state === "dead").length;
 }
 
 function stateText({ state, message, attempts }: BriefDelivery): string {

@@ -27,7 +27,8 @@ export class EventPlace implements Disposable {
   constructor() {
     this.folder = project();
     this.counts = join(this.folder.path, "counts");
-    this.folder.configure({ counting: fixture("counting", this.counts) });
+    const counting = { ...fixture("counting", this.counts), labels: { read_wait: ["private"] } };
+    this.folder.configure({ counting, gone: { command: "/nonexistent/server" } });
   }
 
   async save(name: string, code: string, schema = eventSchema): Promise<void> {

@@ -160,3 +160,11 @@ test("a program that calls another one is held once an agent has replaced that o
   expect(held).toMatchObject({ state: "dead", message: expect.stringContaining('The saved program "outer" is held') });
   expect(place.calls).toEqual(["act inner"]);
 });
+
+test("a call that never left its process is no reason not to begin again", async () => {
+  using place = new EventPlace();
+  await place.save("offline", "return gone.act({});");
+  await using one = await place.open();
+  await one.offer(await one.webhook("offline"), event("1"));
+  expect(await one.ended()).toMatchObject([{ state: "failed", attempts: 1 }]);
+});

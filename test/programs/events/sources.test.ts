@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { executionHolder } from "../../../src/store/labels.ts";
 import { cli } from "../../cli/in-memory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { EventPlace, type OpenPlace } from "./place.ts";
@@ -103,6 +104,23 @@ test("the outcome of a program starts another one, with its value if it is kept"
   ]);
   const found = (await one.deliveries()).find(({ program, depth }) => program === "report" && depth === 2);
   expect(found).toMatchObject({ state: "done" });
+});
+
+test("a program that follows another one has read what that one had read", async () => {
+  using place = new EventPlace();
+  await place.save("nightly", 'return counting.read_wait({ name: "secret" });');
+  await place.save("report", "return input.event.value;");
+  await using one = await place.open();
+  await one.on("report", { on: { kind: "after", program: "nightly" } });
+  await one.offer(await one.webhook("nightly"), { name: "1", content: {} });
+  const report = await eventually(async () => {
+    await one.events.look();
+    return (await one.deliveries()).find(({ program, state }) => program === "report" && state === "done");
+  });
+  const stored = await one.app.store.deliveries.get(report.id);
+  expect(JSON.parse(stored!.labels)).toContainEqual({ label: "private", source: "counting.read_wait" });
+  const labels = await one.app.store.labels.of({ holders: [executionHolder(report.execution!)] });
+  expect(new Set(labels.map(({ label }) => label))).toEqual(new Set(["private", "untrusted"]));
 });
 
 test("programs that follow each other have no circle, and a bound", async () => {
