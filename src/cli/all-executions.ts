@@ -110,10 +110,10 @@ export function listedAnswer(
   return { json, note, text: executionsTable(shown, all, isAll === true, columns) };
 }
 
-/** The newest execution that the user or an agent of theirs has started. Schedules start theirs unasked. */
+/** The newest execution that the user or an agent of theirs has started. Schedules and events start theirs unasked. */
 export function lastOf(executions: readonly ListedExecution[]): ListedExecution | undefined {
   return executions
-    .filter(({ startedBy }) => startedBy !== "schedule")
+    .filter(({ startedBy }) => startedBy !== "schedule" && startedBy !== "event")
     .reduce<ListedExecution | undefined>(
       (last, each) => (last && last.startedAt >= each.startedAt ? last : each),
       undefined,

@@ -24,6 +24,8 @@ export type Completion =
   | "program"
   /** A schedule of a saved program. */
   | "schedule"
+  /** A trigger of a saved program. */
+  | "trigger"
   /** `key=` for the input of the saved program that the first argument names. */
   | "input"
   /** An environment variable. */

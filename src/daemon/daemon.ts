@@ -13,6 +13,7 @@ import { version } from "../base/version.ts";
 import type { Watched } from "../base/watched.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { callOnce } from "../programs/call.ts";
+import { Events } from "../programs/events/events.ts";
 import { outcomeJson } from "../programs/execution/stored-outcome.ts";
 import { Scheduler } from "../programs/saved/scheduler.ts";
 import { call } from "../programs/shell-call.ts";
@@ -117,7 +118,8 @@ class Daemon {
   readonly #left = Promise.withResolvers<void>();
   readonly #apps: CallerApps;
   readonly #scheduler: Scheduler;
-  /** Whether a program is scheduled. */
+  readonly #events: Events;
+  /** Whether a program is scheduled, or an event can start one. */
   #isScheduled = false;
   /** Whether the daemon leaves because its config or its program has changed. */
   #isOld = false;
@@ -136,7 +138,9 @@ class Daemon {
     this.#options = options;
     this.#page = new DaemonPage(options.openPage);
     this.#apps = new CallerApps(app, options);
-    this.#scheduler = new Scheduler(this.#apps.scheduled(), options.log);
+    const { log } = options;
+    this.#scheduler = new Scheduler(this.#apps.scheduled(), log);
+    this.#events = new Events(this.#apps.scheduled(), { store: app.store, log, watchesFiles: true });
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,
@@ -173,17 +177,19 @@ class Daemon {
     if (!isUsed && performance.now() - this.#lastCallAt >= this.#idleMs()) this.leave("no calls");
   }
 
-  /** Starts the programs that are due. */
+  /** Starts the programs that are due, and those for which something has happened. */
   async #schedule(): Promise<void> {
-    this.#isScheduled = await this.#scheduler.isNeeded();
-    if (this.#isScheduled) await this.#scheduler.look();
+    const isScheduled = await this.#scheduler.isNeeded();
+    const hasTriggers = this.#events.isNeeded;
+    this.#isScheduled = isScheduled || hasTriggers;
+    await Promise.all([isScheduled && this.#scheduler.look(), hasTriggers && this.#events.look()]);
   }
 
   /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
   async ended(interrupted: AbortSignal): Promise<"ended" | "replaceable"> {
     onAbort(interrupted, () => this.leave("it was interrupted", { now: true }));
     await this.#left.promise;
-    await this.#scheduler.close();
+    await Promise.all([this.#scheduler.close(), this.#events.close()]);
     // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
     while (this.#listener.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
@@ -208,6 +214,7 @@ class Daemon {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     void this.#scheduler.close();
+    void this.#events.close();
     clearInterval(this.#watch);
     this.#options.log.info(`shutting down: ${why}`);
     if (this.#page.isInUse) this.#moveAside();

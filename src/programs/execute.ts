@@ -26,7 +26,7 @@ import type { LastProgram, StoredRun } from "./saved/requesting-program.ts";
 import { callerOf, fileListener, type ProgramCaller } from "./session-reads.ts";
 import type { ExecutionSpan } from "./telemetry.ts";
 import { newId } from "./trace/id.ts";
-import { type HostIdentity, startedByOf } from "./trace/record.ts";
+import { type HostIdentity, startedByOf, type Unattended } from "./trace/record.ts";
 import type { SharedWorkspace } from "./workspace/shared-workspace.ts";
 
 /** A program that is to run. The signal, the origin and the trace belong to the request that runs it. */
@@ -42,8 +42,8 @@ export interface ExecuteRequest extends Pick<Call, "signal" | "origin" | "trace"
   checkpointer?: ExecutionCheckpointer | undefined;
   /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
-  /** Whether a schedule starts it. */
-  isScheduled?: boolean | undefined;
+  /** What starts it, if nobody does. */
+  unattended?: Unattended | undefined;
   /** Takes down the calls with their whole results, for a recording. */
   tape?: CallTape | undefined;
   /** Records the execution for `claudikins executions`. */
@@ -204,12 +204,12 @@ async function optionsOf(request: CalledRequest, limits: SandboxLimits, parts: E
     tape,
     onProgress,
     isForAgent = false,
-    isScheduled,
+    unattended,
     caller,
   } = request;
   const { program, host, starter, dryRun, lastProgram = () => undefined, runsOf = async () => [] } = request;
   const isStored = () => checkpointer?.isStored === true;
-  const requesting = { program, isForAgent, isScheduled, host, starter, caller, dryRun, isStored, lastProgram, runsOf };
+  const requesting = { program, isForAgent, unattended, host, starter, caller, dryRun, isStored, lastProgram, runsOf };
   const { config } = parts;
   const trace = request.span ? request.span.trace : request.trace;
   const spans = callSpans(parts, { trace, execution: id });

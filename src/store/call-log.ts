@@ -17,8 +17,8 @@ export const maxUserCalls = Math.floor(maxUserLogBytes / userCallBytes);
 export const callOutcomes = ["ok", "tool_error", "denied", "failed", "cancelled"] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
-/** Programs that were started by a command, an agent or a schedule; and single calls by an agent (`serve`) or a command. */
-export const callStarters = ["exec", "serve", "schedule", "call"] as const;
+/** Programs that were started by a command, an agent, a schedule or an event; and single calls by an agent (`serve`) or a command. */
+export const callStarters = ["exec", "serve", "schedule", "event", "call"] as const;
 export type CallStarter = (typeof callStarters)[number];
 
 /** Times are in milliseconds. What is not known, or does not apply, is null. */

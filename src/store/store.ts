@@ -11,6 +11,7 @@ import type { AuditLog } from "./audit/log.ts";
 import type { CallLogRows } from "./call-log.ts";
 import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
+import type { DeliveryRows } from "./deliveries.ts";
 import type { ExecutionRows } from "./executions.ts";
 import type { FileRows } from "./files.ts";
 import type { LabelRows } from "./labels.ts";
@@ -37,6 +38,8 @@ export interface Store extends AsyncDisposable {
   /** The calls that wait for a person's decision, and the decisions. */
   readonly approvals: ApprovalRows;
   readonly audit: AuditLog;
+  /** The events that start saved programs. */
+  readonly deliveries: DeliveryRows;
   /** The executions that outlive their process, with their programs and calls. */
   readonly executions: ExecutionRows;
   /** Undefined if all processes are of one user: there, the daemon continues what they leave. */

@@ -65,6 +65,30 @@ CREATE TABLE claudikins.call_log (
 CREATE INDEX calls_of_person ON claudikins.call_log (person, at) WHERE person IS NOT NULL;
 CREATE INDEX calls_of_execution ON claudikins.call_log (execution) WHERE execution IS NOT NULL;
 `,
+  deliveries: `
+-- The events that start saved programs, see deliveries.ts. \`labels\` and \`payload\` are JSON.
+CREATE TABLE claudikins.deliveries (
+  id ID PRIMARY KEY,
+  place TEXT NOT NULL,
+  trigger_id ID NOT NULL,
+  program TEXT NOT NULL,
+  event ID NOT NULL,
+  state TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  at NUMBER NOT NULL,
+  next_at NUMBER NOT NULL,
+  claimed_at NUMBER,
+  ended_at NUMBER,
+  execution ID,
+  message TEXT,
+  depth INTEGER NOT NULL,
+  labels TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  UNIQUE (place, trigger_id, event)
+);
+CREATE INDEX due_deliveries ON claudikins.deliveries (place, trigger_id, state, next_at) WHERE state <> 'done';
+CREATE INDEX deliveries_of_execution ON claudikins.deliveries (execution) WHERE execution IS NOT NULL;
+`,
 } as const;
 
 const tables = `

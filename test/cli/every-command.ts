@@ -233,6 +233,35 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["monthly", "--all"] },
     failure: { argv: ["monthl"] },
   },
+  "programs on": {
+    success: {
+      argv: ["yearly", "--after", "monthly", "--if", "done", "month=2026-11"],
+      files: program,
+      before: [...saved, ["programs", "save", "report.ts", "--name", "yearly", "month=2026-10"]],
+    },
+    usage: { argv: ["monthly", "--webhook", "gitlab"], files: program, before: saved },
+    failure: { argv: ["monthl", "--file", "*.csv"], files: program, before: saved },
+    json: [{ argv: ["monthly", "--webhook", "standard", "month=x"], files: program, before: saved }],
+  },
+  "programs off": {
+    success: {
+      argv: ["monthly"],
+      files: program,
+      before: [...saved, ["programs", "on", "monthly", "--webhook", "standard", "month=x"]],
+    },
+    usage: { argv: ["monthly", "--all"] },
+    failure: { argv: ["monthl"] },
+  },
+  "programs deliveries": {
+    success: { argv: ["monthly"] },
+    usage: { argv: ["monthly", "--all"] },
+    failure: { argv: ["--config", "missing.json"] },
+  },
+  "programs retry": {
+    success: { argv: ["--help"] },
+    usage: { argv: ["one", "--all"] },
+    failure: { argv: ["one"] },
+  },
   "daemon enable": {
     success: { argv: ["--dry-run"], options },
     usage: { argv: [] },

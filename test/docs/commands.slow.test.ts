@@ -29,12 +29,14 @@ const notHere: [RegExp, string][] = [
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
   [/^claudikins programs share /, "needs an agent of another person: test/programs/saved has one"],
+  [/^claudikins programs retry /, "needs an event that failed: test/programs/events has one"],
   [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
   [/^claudikins uninstall$/, "asks at a terminal: test/cli/uninstall.test.ts says yes"],
   [/^claudikins daemon enable$/, "changes the services of the user: test/cli/daemon-service has a stand-in"],
   [/^claudikins init .*--door /, "needs a door in the user's own config: test/cli/doors has one"],
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
+  [/^claudikins programs on triage --webhook stripe/, "needs the secret of the command before"],
   [/^claudikins secrets set/, "asks for a value: test/cli/every-command gives one"],
   [/^claudikins people (?:revoke|restore|delete) /, "needs somebody who has signed in: test/cli/every-command has one"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],
@@ -114,6 +116,7 @@ ${toml}
     mkdirSync(join(this.cwd, ".claude", "skills", "claudikins"), { recursive: true });
     for (const name of ["report", "nightly"])
       write(`work/${name}.ts`, 'return ["2026-10", (await demo.list_tickets()).tickets.length]');
+    write("work/triage.ts", "return input.event.body.action");
     write("work/screenshot.ts", `display(Buffer.from("png")); return 1`);
     write("work/queries.txt", "refund an order\nlist tickets\n");
     mkdirSync(join(path, ".config", "fish", "completions"), { recursive: true });
@@ -182,6 +185,7 @@ async function withIds(command: string, home: Home): Promise<string> {
 /** A program with a recording. */
 const recorded =
   "claudikins programs save report.ts --name revenue-by-region month=2026-10 && claudikins programs record revenue-by-region month=2026-10";
+const savedTriage = `claudikins programs save triage.ts --name triage event:='{"body":{"action":""}}' --replace`;
 
 /** What has happened before the commands of a block. */
 const before: [RegExp, string][] = [
@@ -207,6 +211,16 @@ const before: [RegExp, string][] = [
     /^claudikins programs (?:schedule|save) totals/,
     'claudikins programs save report.ts --name totals --input-schema \'{"type":"object","properties":{"month":{}}}\'',
   ],
+  [/^claudikins programs on triage/, savedTriage],
+  [
+    /^claudikins programs on import/,
+    'claudikins programs save report.ts --name import --input-schema \'{"type":"object","properties":{"path":{}}}\'',
+  ],
+  [
+    /^claudikins programs on alert/,
+    'claudikins programs save report.ts --name nightly month=2026-10 && claudikins programs save report.ts --name alert --input-schema \'{"type":"object","properties":{"month":{}}}\'',
+  ],
+  [/^claudikins programs off triage/, `${savedTriage} && claudikins programs on triage --webhook github`],
   [
     /^claudikins programs unschedule totals/,
     "claudikins programs save report.ts --name other month=2026-10 && claudikins programs schedule other --as totals --cron '0 8 * * *' month=x",

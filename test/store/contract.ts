@@ -5,6 +5,7 @@ import { approvalsContract } from "./contract/approvals.ts";
 import { auditContract } from "./contract/audit.ts";
 import { callLogContract } from "./contract/call-log.ts";
 import { countsContract, recordsContract } from "./contract/counted.ts";
+import { deliveriesContract } from "./contract/deliveries.ts";
 import { executionsContract } from "./contract/executions.ts";
 import { programsContract } from "./contract/programs.ts";
 import { labelsContract, peopleContract, quotasContract } from "./contract/shared.ts";
@@ -51,6 +52,7 @@ export function storeContract(name: string, place: () => Promise<StorePlace>): v
     describe("labels", () => labelsContract(processes));
     describe("quotas", () => quotasContract(processes));
     describe("approvals", () => approvalsContract(processes));
+    describe("deliveries", () => deliveriesContract(processes));
     describe("the audit log", () => auditContract(processes));
     describe("executions", () => executionsContract(processes));
     describe("programs", () => programsContract(processes));

@@ -36,6 +36,10 @@ const tables: Record<string, Kept> = {
     owner: "the operator, who asks for the calls of all; a row names its person or token, and goes with the person",
     labels: "names, sizes and the labels of the tool's data; no contents",
   },
+  deliveries: {
+    owner: "the user of the programs at its place, whose commands alone list it",
+    labels: "in each row: the program that gets the event has read them",
+  },
   counts: ofOperator("numbers by tool"),
   audit: ofOperator("digests of arguments; names of programs, tools and people"),
   auditend: ofOperator(),
@@ -64,7 +68,7 @@ const dataFiles: Record<string, Kept> = {
   "tokens.json": ofOperator(),
   "executions.sqlite": { owner: "that of each table", labels: "see the tables" },
   programs: {
-    owner: "the owner in each program; visible.ts decides who calls it. Schedules are the user's",
+    owner: "the owner in each program; visible.ts decides who calls it. Schedules and triggers are the user's",
     labels: "in each program: whoever runs it gets them",
   },
   executables: ofOperator(),
@@ -90,6 +94,7 @@ const writers: Record<string, Kept> = {
     owner: "the user, whose program it is",
     labels: "in each recording; placeholders stand for private data, and *** for secrets",
   },
+  "programs/events/triggers.ts": ofUser("conditions and inputs that the user has given; names of files"),
   "programs/saved/library.ts": dataFiles["programs"]!,
   "programs/saved/schedules.ts": ofUser("inputs that the user has given; the outcome has the labels of its execution"),
   "serve/tokens/token-file.ts": ofOperator(),

@@ -157,6 +157,7 @@ const starterTexts: Record<StoredCall["startedBy"], string> = {
   exec: "claudikins exec",
   serve: "an agent",
   schedule: "a schedule",
+  event: "an event",
   call: "claudikins call",
 };
 

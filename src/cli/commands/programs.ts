@@ -19,13 +19,14 @@ import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import type { Config } from "../../config/load.ts";
 import { formsOf, formsText } from "../../programs/call-arguments.ts";
+import { sourceText, type Trigger, Triggers } from "../../programs/events/triggers.ts";
 import { RecordingFiles } from "../../programs/recordings/recording-files.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { changedSince } from "../../programs/saved/pins.ts";
-import { Schedules } from "../../programs/saved/schedules.ts";
+import { type Schedule, Schedules } from "../../programs/saved/schedules.ts";
 import type { Summary } from "../../programs/trace/record.ts";
 import { outcomeWord } from "../../programs/trace/record-text.ts";
 import { readSummaries } from "../../programs/trace/store.ts";
@@ -42,12 +43,16 @@ import { listAnswer } from "../output/nouns.ts";
 import { outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
 import { writeAnswer } from "../output/report.ts";
 import { outputPlace } from "../output/result-files.ts";
+import { deadDeliveries } from "../programs/deliveries.ts";
+import { triggerJson, triggerShape, triggerText } from "../programs/events.ts";
 import { managing } from "../programs/manage.ts";
 import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { commandTrace } from "../telemetry.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 
+export { deliveries, retry } from "../programs/deliveries.ts";
+export { off, on } from "../programs/events.ts";
 export { keep } from "../programs/keep.ts";
 export { record } from "../programs/record.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
@@ -83,7 +88,9 @@ export const list = command({
   args: whichArgs,
   examples: ["claudikins programs list", "claudikins programs list --json"],
   json: record({
-    programs: listOf(record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape) })),
+    programs: listOf(
+      record({ ...summary, "lastRun?": runShape, schedules: listOf(scheduleShape), triggers: listOf(triggerShape) }),
+    ),
     others: about("Programs of tokens and people, which only their owners can call", listOf(otherShape)),
   }),
   async run(args, io) {
@@ -94,16 +101,20 @@ export const list = command({
     const othersNote = others.map(({ name, owner }) => `${owner} has saved ${visibleText(name)}\n`).join("");
     const runs = programs.length === 0 ? [] : await lastRuns(config, io);
     const schedules = new Schedules(config.savedPrograms);
+    const triggers = new Triggers(config.savedPrograms);
     const found = programs.map((program) => ({
       program,
+      triggers: triggers.of(program.name),
       run: runs.find(({ program: name }) => name === program.name),
       schedules: schedules.of(program.name),
     }));
     const json = {
-      programs: found.map(({ program, run, schedules }) => {
-        const times = schedules.map(scheduleJson);
-        return { ...summaryOf(program, library), ...(run && { lastRun: jsonOf(run) }), schedules: times };
-      }),
+      programs: found.map(({ program, run, schedules, triggers }) => ({
+        ...summaryOf(program, library),
+        ...(run && { lastRun: jsonOf(run) }),
+        schedules: schedules.map(scheduleJson),
+        triggers: triggers.map(triggerJson),
+      })),
       others,
     };
     return listAnswer(
@@ -112,12 +123,12 @@ export const list = command({
         json,
         rows: found,
         none: othersNote || noneYet,
-        note: `${problemsNote(schedules)}${heldNote(json.programs)}${othersNote}`,
+        note: `${problemsNote(schedules, triggers)}${heldNote(json.programs)}${othersNote}`,
       },
       [
         ["name", ({ program }) => program.name],
         ["last run", ({ run }) => (run ? runText(run) : "not run yet")],
-        ["schedule", (each) => each.schedules.map(({ cron }) => cron).join("; ")],
+        ["started by", startsText],
         [
           "input",
           ({ program }) =>
@@ -131,6 +142,11 @@ export const list = command({
   },
 });
 
+/** `0 8 * * *; webhook (github)`. */
+function startsText({ schedules, triggers }: { schedules: Schedule[]; triggers: Trigger[] }): string {
+  return [...schedules.map(({ cron }) => cron), ...triggers.map(sourceText)].join("; ");
+}
+
 function heldNote(programs: readonly { name: string; held?: string[] }[]): string {
   return programs
     .flatMap(({ name, held }) =>
@@ -141,11 +157,9 @@ function heldNote(programs: readonly { name: string; held?: string[] }[]): strin
     .join("");
 }
 
-function problemsNote(schedules: Schedules): string {
-  return schedules
-    .problems()
-    .map((file) => `A schedule cannot be read, so it does not run: ${file}\n`)
-    .join("");
+function problemsNote(schedules: Schedules, triggers: Triggers): string {
+  const unread = [...schedules.problems(), ...triggers.problems()];
+  return unread.map((file) => `This cannot be read, so it starts nothing: ${file}\n`).join("");
 }
 
 const noneYet =
@@ -162,6 +176,8 @@ export const show = command({
     "changed?": about("How it differs from what was saved before", text),
     schedules: listOf(scheduleShape),
     recordings: about("The names of the files of its recordings", texts),
+    triggers: listOf(triggerShape),
+    deadDeliveries: about("Events for which it failed, and that wait for `claudikins programs retry`", number),
     runs: listOf(runShape),
     code: text,
   }),
@@ -174,6 +190,8 @@ export const show = command({
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
     const recordings = new RecordingFiles(config.savedPrograms).files(program.name);
+    const triggers = new Triggers(config.savedPrograms).of(program.name);
+    const dead = triggers.length === 0 ? 0 : await deadDeliveries(program.name, config.savedPrograms, io);
     const json = {
       ...summaryOf(program, library),
       input,
@@ -181,6 +199,8 @@ export const show = command({
       ...(changed === undefined ? {} : { changed }),
       schedules: schedules.map(scheduleJson),
       recordings,
+      triggers: triggers.map(triggerJson),
+      deadDeliveries: dead,
       runs: runs.map(jsonOf),
       code,
     };
@@ -197,6 +217,8 @@ export const show = command({
       ...(changed === undefined ? [] : [changed]),
       ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
       ...(recordings.length === 0 ? [] : [`Recordings: ${recordings.join(", ")}`]),
+      ...(triggers.length === 0 ? [] : ["Started by:", ...triggers.map((each) => `  ${triggerText(each)}`)]),
+      ...(dead === 0 ? [] : [`Dead deliveries: ${dead}. To list them: claudikins programs deliveries ${program.name}`]),
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",
     ].map((line) => visibleText(line));
@@ -275,7 +297,7 @@ export const run = command({
 });
 
 export const remove = command({
-  description: "Remove saved programs, their schedules and their recordings.",
+  description: "Remove saved programs, their schedules, triggers and recordings.",
   args: { names: place("Names of saved programs", { complete: "program", ...several }), ...whichArgs },
   examples: ["claudikins programs remove revenue-by-region"],
   json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),

@@ -96,6 +96,11 @@ export async function completedNames(
       const schedules = new Schedules((await configOf(place, surroundings)).savedPrograms).all();
       return schedules.map(({ id, program, cron }) => ({ value: id, about: `${program}, ${cron}` }));
     }
+    case "trigger": {
+      const { sourceText, Triggers } = await import("../../programs/events/triggers.ts");
+      const triggers = new Triggers((await configOf(place, surroundings)).savedPrograms).all();
+      return triggers.map((each) => ({ value: each.id, about: `${each.program}, ${sourceText(each)}` }));
+    }
     case "input": {
       const [{ ProgramLibrary }, { inputsOf }] = await Promise.all([
         import("../../programs/saved/library.ts"),

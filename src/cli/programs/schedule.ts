@@ -113,7 +113,7 @@ export const schedule = command({
 });
 
 /** Starts the daemon, and says what a restart of the machine means. */
-async function daemonNote(flags: Parameters<typeof daemonOf>[0], io: Io): Promise<string> {
+export async function daemonNote(flags: Parameters<typeof daemonOf>[0], io: Io): Promise<string> {
   if (!usesDaemon({}, io.env)) {
     return "There can be no daemon here, so nothing runs at these times. Check that CLAUDIKINS_DAEMON is not off.\n";
   }

@@ -80,7 +80,7 @@ export class Executions implements AsyncDisposable {
     { isBackground = false, id = newId(Date.now()) }: StartOptions = {},
   ): RunningExecution {
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, isScheduled, host, claim, starter, program, dryRun } = request;
+    const { source, check, isForAgent = false, unattended, host, claim, starter, program, dryRun } = request;
     const isDryRun = dryRun !== undefined;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
@@ -96,7 +96,7 @@ export class Executions implements AsyncDisposable {
       limits,
       check,
       isForAgent,
-      isScheduled,
+      unattended,
       host,
       door,
       person: person && { id: person.id, name: person.name },
@@ -107,7 +107,7 @@ export class Executions implements AsyncDisposable {
       cwd,
       trace: span ? span.trace : request.trace,
     };
-    const begun = { id, source, parts, isForAgent, isScheduled, host, program: program?.name, isDryRun };
+    const begun = { id, source, parts, isForAgent, unattended, host, program: program?.name, isDryRun };
     const recording = parts.recorder?.begin(begun);
     const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
@@ -380,7 +380,7 @@ export class Executions implements AsyncDisposable {
       limits,
       check,
       isForAgent,
-      isScheduled,
+      unattended,
       host,
       starter,
       program: saved,
@@ -403,7 +403,7 @@ export class Executions implements AsyncDisposable {
     const running = this.#run({ id, startedAt, starter, checkpointer, parts }, (signal) => {
       // The session that has started it is over. A client of `serve --http` is known by its id.
       const within = starter ? undefined : parts.sessions.ofConnection();
-      const about = { id, source, check, isForAgent, isScheduled, host, starter, signal, program: saved, within };
+      const about = { id, source, check, isForAgent, unattended, host, starter, signal, program: saved, within };
       const request = { ...about, ...observed };
       // It was stored before it started, so no call has left.
       if (!program) return execute({ ...request, limits: asked }, parts);
@@ -467,9 +467,9 @@ function recordingOf(
   { program }: SavedProgram,
   parts: ExecutionParts,
 ): TraceRecording | undefined {
-  const { source, isForAgent, isScheduled, host, program: saved } = JSON.parse(request) as StoredRequest;
+  const { source, isForAgent, unattended, host, program: saved } = JSON.parse(request) as StoredRequest;
   const { timeline } = program ?? {};
-  return parts.recorder?.begin({ id, source, parts, isForAgent, isScheduled, host, program: saved?.name, timeline });
+  return parts.recorder?.begin({ id, source, parts, isForAgent, unattended, host, program: saved?.name, timeline });
 }
 
 /** Tells telemetry of a stored execution. It stays in the trace in which it was started. */

@@ -22,6 +22,7 @@ import {
   type RecordedError,
   type StartedBy,
   startedByOf,
+  type Unattended,
 } from "../trace/record.ts";
 import { writeRecords } from "../trace/store.ts";
 
@@ -98,7 +99,7 @@ export interface RecordingOptions {
   parts: Parts;
   /** Whether an agent sent the code. Another process may continue it, and its record says the same. */
   isForAgent?: boolean | undefined;
-  isScheduled?: boolean | undefined;
+  unattended?: Unattended | undefined;
   /** The agent, as it names itself. */
   host?: HostIdentity | undefined;
   /** The name of the saved program that it runs. */

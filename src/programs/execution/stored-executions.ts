@@ -13,7 +13,7 @@ import type { Store } from "../../store/store.ts";
 import type { ExecuteRequest, ExecutionParts } from "../execute.ts";
 import type { ProgramIdentity } from "../saved/permissions.ts";
 import type { StoredRun } from "../saved/requesting-program.ts";
-import { type HostIdentity, type StartedBy, startedByOf } from "../trace/record.ts";
+import { type HostIdentity, type StartedBy, startedByOf, type Unattended } from "../trace/record.ts";
 import { mayAsk, ownerIn, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import { outcomeOf } from "./stored-outcome.ts";
@@ -58,7 +58,7 @@ export interface StoredRequest {
   limits: SandboxLimits;
   check: CheckMode | undefined;
   isForAgent: boolean;
-  isScheduled?: boolean | undefined;
+  unattended?: Unattended | undefined;
   host: HostIdentity | undefined;
   /** The door behind which it runs. Only there can it be continued. */
   door?: string | undefined;

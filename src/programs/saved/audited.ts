@@ -16,7 +16,7 @@ export type ProgramDecision = Extract<
 
 export interface ProgramAudit {
   config: Pick<Config, "origin" | "door" | "person">;
-  store: Pick<Store, "audit">;
+  store: Pick<Store, "audit" | "deliveries">;
   place: NonNullable<Decider["place"]>;
 }
 

@@ -1,4 +1,4 @@
-/** Schedules saved programs, and removes them with their schedules. */
+/** Schedules saved programs, and removes them with their schedules and triggers. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
@@ -61,7 +61,10 @@ export async function removeSchedule(id: string, { place, audit }: ManageOptions
   await schedules.remove(id);
 }
 
-/** Removes the schedules and recordings of the programs, and then the programs. Throws PROGRAM_NOT_FOUND before anything is removed, and FILE_NOT_WRITABLE. */
+/**
+ * Removes the schedules, triggers and recordings of the programs, and then the programs. Throws PROGRAM_NOT_FOUND before anything is removed,
+ * and FILE_NOT_WRITABLE.
+ */
 export async function removePrograms(
   names: readonly string[],
   options: ManageOptions,
@@ -73,9 +76,15 @@ export async function removePrograms(
   const schedules = new Schedules(place);
   const scheduled = schedules.all().filter(({ program }) => names.includes(program));
   for (const { id } of scheduled) await removeSchedule(id, options);
+  const { Triggers } = await import("../events/triggers.ts");
+  const triggers = new Triggers(place).all().filter(({ program }) => names.includes(program));
+  if (triggers.length > 0) {
+    const { removeTrigger } = await import("../events/manage.ts");
+    for (const { id } of triggers) await removeTrigger(id, options);
+  }
   const removed = [];
   for (const name of new Set(names)) {
-    await recordProgram("removed", { name }, "with its schedules and recordings", audit);
+    await recordProgram("removed", { name }, "with its schedules, triggers and recordings", audit);
     await new RecordingFiles(place).remove(name);
     removed.push({ name, removed: await library.remove(name) });
   }

@@ -86,18 +86,24 @@ async function saveLast(
   const labels = [...(caller?.reads.all ?? []), ...(library.find(name)?.labels ?? [])];
   const { code, calls } = last;
   const wanted = { name, given: input, description, code, calls, by: "agent" as const, owner, labels };
-  const { Schedules } = await import("./schedules.ts");
-  const isScheduled = key === undefined && new Schedules(parts.config.savedPrograms).of(name).length > 0;
+  const startedBy = key === undefined ? await unattendedStart(name, parts) : undefined;
   const programs = new VisiblePrograms(parts.config.savedPrograms, key);
   const audit = { config: parts.config, store: parts.store, place: "agent" as const };
   const saved = await store(await programToSave(wanted, parts), { library, programs, audit }, (before) => {
-    if (before.savedBy === "agent" && !isScheduled) return;
-    const why = isScheduled ? "is scheduled" : "was saved by the user";
+    if (before.savedBy === "agent" && startedBy === undefined) return;
+    const why = startedBy ?? "was saved by the user";
     throw new ClaudikinsError("POLICY_DENIED", `"${name}" ${why}, so an agent cannot replace it`, {
       hint: `Choose another name. The user can save the program: claudikins programs save last --name ${name}`,
     });
   });
   return answerOf(saved);
+}
+
+/** What starts the user's program while nobody looks. */
+async function unattendedStart(name: string, { config }: Pick<Parts, "config">): Promise<string | undefined> {
+  const [{ Schedules }, { Triggers }] = await Promise.all([import("./schedules.ts"), import("../events/triggers.ts")]);
+  if (new Schedules(config.savedPrograms).of(name).length > 0) return "is scheduled";
+  return new Triggers(config.savedPrograms).of(name).length > 0 ? "is started by events" : undefined;
 }
 
 function answerOf({ program, state, replaced, differences }: SavedNow): object {

@@ -4,7 +4,7 @@ import type { Caller } from "../../policy/flow/session-reads.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { DryRun } from "../dry-run/dry-run.ts";
 import type { Starter } from "../execution/asker.ts";
-import type { HostIdentity } from "../trace/record.ts";
+import type { HostIdentity, Unattended } from "../trace/record.ts";
 import type { ProgramIdentity } from "./permissions.ts";
 
 /** A program that worked, and could be saved. */
@@ -18,7 +18,7 @@ export interface RequestingProgram {
   /** Given if it is a saved program itself. */
   program: ProgramIdentity | undefined;
   isForAgent: boolean;
-  isScheduled?: boolean | undefined;
+  unattended?: Unattended | undefined;
   host: HostIdentity | undefined;
   starter: Starter | undefined;
   /** What its session has read. Undefined: what the connection has. */

@@ -89,12 +89,12 @@ export async function runForCall(
 
 function aboutCaller(
   caller: ProgramCaller | undefined,
-): Pick<ExecuteRequest, "isForAgent" | "isScheduled" | "host" | "starter" | "within" | "origin" | "dryRun"> {
+): Pick<ExecuteRequest, "isForAgent" | "unattended" | "host" | "starter" | "within" | "origin" | "dryRun"> {
   if (!caller) return {};
-  const { isForAgent, isScheduled, host, starter, dryRun, position } = caller;
+  const { isForAgent, unattended, host, starter, dryRun, position } = caller;
   return {
     isForAgent,
-    isScheduled,
+    unattended,
     host,
     starter,
     within: caller.caller?.reads,

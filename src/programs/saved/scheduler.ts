@@ -115,7 +115,7 @@ export class Scheduler {
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
     const request = await requestForNamed(program, input, place);
-    const execution = executions.start({ ...request, isScheduled: true }, parts, {
+    const execution = executions.start({ ...request, unattended: "schedule" }, parts, {
       id: executionId,
       isBackground: true,
     });

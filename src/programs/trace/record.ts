@@ -16,19 +16,22 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 
-/** The commands that run code, and schedules. */
-export const startedByShape = oneOf("exec", "serve", "schedule");
+/** The commands that run code, schedules, and events. */
+export const startedByShape = oneOf("exec", "serve", "schedule", "event");
 export type StartedBy = ValueOf<typeof startedByShape>;
+
+/** What starts a program while nobody looks. */
+export type Unattended = Extract<StartedBy, "schedule" | "event">;
 
 /** How a program came, whatever process runs it now. */
 export function startedByOf({
   isForAgent,
-  isScheduled,
+  unattended,
 }: {
   isForAgent?: boolean | undefined;
-  isScheduled?: boolean | undefined;
+  unattended?: Unattended | undefined;
 }): StartedBy {
-  if (isScheduled) return "schedule";
+  if (unattended) return unattended;
   return isForAgent ? "serve" : "exec";
 }
 

@@ -31,7 +31,7 @@ import { PersonPlaces } from "./person-places.ts";
 import { HttpRefusal, invalidMessage, LeavingRefusal } from "./refusal.ts";
 import { misdirected } from "./replicas/pass.ts";
 import { forwardHeader, type Replicas } from "./replicas/replicas.ts";
-import { ScheduledPrograms } from "./scheduled-programs.ts";
+import { isWebhook, ScheduledPrograms } from "./scheduled-programs.ts";
 import { HttpSessions, type SessionLimits } from "./sessions.ts";
 import { targetOf } from "./target.ts";
 import type { SessionTransport } from "./transport.ts";
@@ -279,6 +279,10 @@ export class FrontDoor {
     await replicas?.joined;
     const forwarded = replicas?.forwarded(request);
     if (page?.has(pathname)) return page.answer(request, () => server.timeout(request, 0));
+    if (isWebhook(pathname)) {
+      if (this.#isDraining) throw new LeavingRefusal();
+      return this.#scheduled.answer(request, pathname);
+    }
     this.#gate.checkOrigin(request);
     if (request.method === "OPTIONS") return preflight();
     const metadata = this.#options.people?.metadataAt(request);

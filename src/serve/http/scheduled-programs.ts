@@ -1,42 +1,96 @@
-/** Runs the scheduled programs of the config and its doors, if replicas share the store: then one of them runs each. */
+/**
+ * Runs the programs of the config and its doors that nobody starts: for events, and at their times if replicas share the store. One process
+ * runs each.
+ */
 import type { App } from "../../app/app.ts";
 import { savedProgramsOf } from "../../config/saved-programs-place.ts";
+import { Events } from "../../programs/events/events.ts";
 import { type ScheduledPlace, Scheduler } from "../../programs/saved/scheduler.ts";
 import { unlockMs } from "../limits.ts";
 import type { ContinueOptions } from "./continue-left.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
 
-/** How often a replica looks for scheduled programs that are due. */
+/** How often a process looks for programs that are due. */
 const scheduleLookMs = 3_000;
+
+/** The paths of webhooks begin with this. */
+const webhooksPath = "/hooks/";
+
+export const isWebhook = (pathname: string) => pathname.startsWith(webhooksPath);
+
+/** What looks at the programs of a config with these doors. */
+interface Looking {
+  doors: string;
+  places: ScheduledPlace[];
+  scheduler: Scheduler;
+  events: Events;
+}
 
 export class ScheduledPrograms implements AsyncDisposable {
   readonly #app: App;
   readonly #options: ContinueOptions;
-  readonly #timer: NodeJS.Timeout | undefined;
-  #scheduler: Scheduler | undefined;
-  #doors = "";
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Looking | undefined;
+  #webhooks: Promise<Webhooks> | undefined;
+  #isClosed = false;
 
-  /** Without replicas, the daemon of the user runs the programs. */
+  /** Without replicas, the daemon of the user runs programs at their times. There, nothing is looked at before something can start a program. */
   constructor(app: App, options: ContinueOptions) {
     this.#app = app;
     this.#options = options;
-    if (app.store.continuations) this.#timer = setInterval(() => void this.#look(), scheduleLookMs);
+    if (app.store.continuations) this.#lookFromNowOn();
+    else void this.#lookIfNeeded();
   }
 
-  async #look(): Promise<void> {
-    // Nothing of a config runs before it is trusted. The one that is then opened knows the doors.
+  /** Answers a webhook. Throws what opening a config that is not trusted throws. */
+  async answer(request: Request, pathname: string): Promise<Response> {
+    this.#webhooks ??= this.#openWebhooks();
+    return (await this.#webhooks).answer(request, pathname.slice(webhooksPath.length));
+  }
+
+  async #openWebhooks(): Promise<Webhooks> {
+    const { Webhooks } = await import("./webhooks/webhooks.ts");
+    const { env, store } = this.#app;
+    const places = async () => (await this.#look())?.places ?? [];
+    const onOffered = () => {
+      this.#lookFromNowOn();
+      void this.#looking?.events.lookAgain();
+    };
+    return new Webhooks({ env, store, log: this.#options.log, places, onOffered });
+  }
+
+  async #lookIfNeeded(): Promise<void> {
+    const looking = await this.#look();
+    if (looking?.events.isNeeded) this.#lookFromNowOn();
+  }
+
+  #lookFromNowOn(): void {
+    if (this.#isClosed) return;
+    this.#timer ??= setInterval(() => void this.#lookNow(), scheduleLookMs);
+  }
+
+  async #lookNow(): Promise<void> {
+    const looking = await this.#look();
+    if (!looking) return;
+    const { scheduler, events } = looking;
+    const { continuations } = this.#app.store;
+    await Promise.all([continuations && scheduler.look(), events.look()]);
+  }
+
+  /** Undefined before the config is trusted: nothing of it runs before. The config may get other doors. */
+  async #look(): Promise<Looking | undefined> {
     const app = await this.#app.ready(AbortSignal.timeout(unlockMs)).catch(() => undefined);
-    if (!app) return;
-    await this.#schedulerOf(app).look();
-  }
-
-  /** The config may get other doors. */
-  #schedulerOf(app: App): Scheduler {
+    if (!app) return undefined;
     const doors = app.config.doors.join("\n");
-    if (this.#scheduler && doors === this.#doors) return this.#scheduler;
-    void this.#scheduler?.close();
-    this.#doors = doors;
-    this.#scheduler = new Scheduler(this.#placesOf(app), this.#options.log);
-    return this.#scheduler;
+    if (this.#looking?.doors === doors) return this.#looking;
+    void this.#end();
+    const places = this.#placesOf(app);
+    const { log } = this.#options;
+    const scheduler = new Scheduler(places, log);
+    const events = new Events(places, { store: app.store, log, watchesFiles: false });
+    this.#looking = { doors, places, scheduler, events };
+    if (this.#isClosed) await this.#end();
+    return this.#looking;
   }
 
   /** A server with a door runs only the programs behind it. */
@@ -53,8 +107,13 @@ export class ScheduledPrograms implements AsyncDisposable {
     }));
   }
 
+  async #end(): Promise<void> {
+    await Promise.all([this.#looking?.scheduler.close(), this.#looking?.events.close()]);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#timer);
-    await this.#scheduler?.close();
+    await this.#end();
   }
 }

@@ -8,6 +8,7 @@ import { auditLog } from "../audit/table.ts";
 import { type CallLogRows, callLogRows } from "../call-log.ts";
 import type { Continuations } from "../continuations.ts";
 import { type CountRows, countRows } from "../counts.ts";
+import { type DeliveryRows, deliveryRows } from "../deliveries.ts";
 import { executionRows } from "../execution-table.ts";
 import type { ExecutionRows } from "../executions.ts";
 import type { FileRows } from "../files.ts";
@@ -45,6 +46,7 @@ export class PostgresStore implements Store {
   readonly quotas: QuotaRows;
   readonly approvals: ApprovalRows;
   readonly audit: AuditLog;
+  readonly deliveries: DeliveryRows;
   readonly executions: ExecutionRows;
   readonly continuations: Continuations;
   readonly replicas: ReplicaRows;
@@ -77,6 +79,7 @@ export class PostgresStore implements Store {
       return rows;
     });
     this.audit = auditLog(connections, auditProtection);
+    this.deliveries = deliveryRows(connections);
     this.executions = executionRows(connections, () => new PostgresWriter(parts));
     this.continuations = {
       async take(handlers) {

@@ -8,6 +8,7 @@ import { audited } from "../audit/heard.ts";
 import { auditLog } from "../audit/table.ts";
 import { callColumns, callKeys, callLogRows, maxUserCalls, type StoredCall } from "../call-log.ts";
 import { countRows } from "../counts.ts";
+import { type DeliveryRows, deliveryRows } from "../deliveries.ts";
 import { executionRows } from "../execution-table.ts";
 import { labelRows } from "../labels.ts";
 import { peopleRows } from "../people.ts";
@@ -33,6 +34,7 @@ const approvalChanges = new OffThread<ChangeJob, Changed>("./store/sqlite/approv
 export class SqliteStore implements Store {
   readonly file: string;
   readonly #connection: Connection;
+  #deliveries: DeliveryRows | undefined;
   readonly records;
   readonly callLog;
   readonly counts;
@@ -67,6 +69,12 @@ export class SqliteStore implements Store {
       audited(eventsIn(change, changed), by, now);
       return changed;
     });
+  }
+
+  /** Made when it is needed: most processes have no events. */
+  get deliveries(): DeliveryRows {
+    this.#deliveries ??= deliveryRows(this.#connection, this.#connection.durable);
+    return this.#deliveries;
   }
 
   get exists(): boolean {

@@ -1,0 +1,115 @@
+/** The source of a trigger from the flags of `claudikins programs on`, and the secret of a webhook. */
+import { randomBytes } from "node:crypto";
+import { isAbsolute, join, resolve } from "node:path";
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { Config } from "../../config/load.ts";
+import { homeOf } from "../../config/locations.ts";
+import { isSecretName } from "../../config/secrets/references.ts";
+import { storedSecret } from "../../config/secrets/store.ts";
+import type { EventSource, WebhookForm } from "../../programs/events/triggers.ts";
+import type { Io } from "../io.ts";
+
+/** Bytes of the secret part of an address, and of a new secret. */
+const secretBytes = 32;
+
+/** Random bytes in the name of a new secret. */
+const nameBytes = 4;
+
+export interface SourceFlags {
+  webhook?: WebhookForm | undefined;
+  secret?: string | undefined;
+  answer?: "id" | "result" | undefined;
+  file?: string | undefined;
+  after?: string | undefined;
+  if?: "done" | "failed" | undefined;
+}
+
+/** Throws USAGE. `secret` is given for a webhook. */
+export function sourceOf(
+  { webhook, secret: named, answer, file, after, if: only }: SourceFlags,
+  secret: Awaited<ReturnType<typeof secretFor>> | undefined,
+  config: Config,
+  { env }: Io,
+): EventSource {
+  const given = [webhook, file, after].filter((each) => each !== undefined).length;
+  if (given !== 1) {
+    throw new ClaudikinsError("USAGE", given === 0 ? "Nothing starts the program" : "A trigger has one source", {
+      hint: "Add --webhook, --file or --after.",
+    });
+  }
+  if (webhook === undefined && (named ?? answer) !== undefined) {
+    throw new ClaudikinsError("USAGE", "--secret and --answer are for --webhook");
+  }
+  if (after === undefined && only !== undefined) throw new ClaudikinsError("USAGE", "--if is for --after");
+  if (after !== undefined) return { kind: "after", program: after, ...(only === undefined ? {} : { if: only }) };
+  if (file !== undefined) return fileSource(file, config.folders.workspace, homeOf(env));
+  return {
+    kind: "webhook",
+    form: webhook!,
+    address: randomBytes(secretBytes).toString("base64url"),
+    secret: secret!.reference,
+    isSecretMade: secret!.made !== undefined,
+    answer: answer ?? "id",
+  };
+}
+
+/** Senders that make the secret themselves. */
+const makesSecret: readonly string[] = ["stripe", "slack"] satisfies WebhookForm[];
+
+/** A reference to the secret that is named, or to a new one. Throws USAGE and NEEDS_SECRET. */
+export async function secretFor(
+  given: string | undefined,
+  { form, program, config }: { form: string; program: string; config: Config },
+  { env }: Io,
+): Promise<{ reference: string; made?: { name: string; value: string } }> {
+  if (given?.startsWith("${")) return { reference: given };
+  if (!config.savedPrograms.documents.areFiles) {
+    throw new ClaudikinsError("USAGE", "The secrets of this machine are not those of the replicas", {
+      hint: "Give the secret to every replica in a variable, and name it: --secret '${HOOK_SECRET}'",
+    });
+  }
+  if (given === undefined && makesSecret.includes(form)) {
+    const name = `${form.toUpperCase()}_HOOK`;
+    throw new ClaudikinsError("USAGE", `The secret of ${form} is missing`, {
+      hint: `Copy it from there: claudikins secrets set ${name}. Then add --secret ${name}`,
+    });
+  }
+  if (given !== undefined) {
+    if (!isSecretName(given)) {
+      throw new ClaudikinsError("USAGE", "--secret takes the name of a secret, and not the secret itself", {
+        hint: "Set it first: claudikins secrets set NAME",
+      });
+    }
+    if (storedSecret(given, env)) return { reference: `\${secret:${given}}` };
+    throw new ClaudikinsError("NEEDS_SECRET", `The secret ${given} is not set`, {
+      hint: `Set it: claudikins secrets set ${given}`,
+    });
+  }
+  const random = randomBytes(nameBytes).toString("hex");
+  const name = `HOOK_${program.replaceAll("-", "_")}`.slice(0, 48).concat("_", random).toUpperCase();
+  const value = `${form === "standard" ? "whsec_" : ""}${randomBytes(secretBytes).toString("base64")}`;
+  return { reference: `\${secret:${name}}`, made: { name, value } };
+}
+
+/** The folder is the part of the path before the first word with a pattern. */
+function fileSource(file: string, workspace: string, home: string): EventSource {
+  const path = file.replace(/^~(?=\/)/, home).replaceAll("\\", "/");
+  const words = path.split("/");
+  const first = words.findIndex((word) => /[*?[\]{}!]/.test(word));
+  const at = first === -1 ? words.length - 1 : first;
+  const before = words.slice(0, at).join("/");
+  const base = isAbsolute(path) ? before || "/" : join(workspace, before);
+  return { kind: "file", folder: resolve(base), pattern: words.slice(at).join("/") };
+}
+
+export function mapOf(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((each) => {
+      const [, name, expression] = /^([^=\s]+)=(?!=)(.+)$/s.exec(each) ?? [];
+      if (name !== undefined && expression !== undefined) return [name, expression];
+      throw new ClaudikinsError("USAGE", `--map ${each} has no name and expression`, {
+        hint: "Example: --map number=event.body.issue.number",
+      });
+    }),
+  );
+}

@@ -1,0 +1,157 @@
+/** `claudikins programs on` and `off`: what starts saved programs. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import { about, anything, byName, list as listOf, number, oneOf, record, text } from "../../base/json-shape.ts";
+import { removeSecrets, setSecret } from "../../config/secrets/store.ts";
+import { addTrigger, removeTrigger } from "../../programs/events/manage.ts";
+import { sourceText, type Trigger, Triggers, webhookForms } from "../../programs/events/triggers.ts";
+import { ProgramLibrary } from "../../programs/saved/library.ts";
+import { command, option, place, repeatable, several } from "../command.ts";
+import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { countUpTo } from "../flags/flags.ts";
+import { mapOf, secretFor, sourceOf } from "./event-source.ts";
+import { inputFrom } from "./input.ts";
+import { managing } from "./manage.ts";
+import { daemonNote, inputArg } from "./schedule.ts";
+
+/** Runs that a trigger starts within a minute, unless a flag says so. */
+const usualRunsPerMinute = 60;
+
+/** Runs that a trigger may start within a minute. */
+const maxRunsPerMinute = 10_000;
+
+export const triggerShape = record({
+  id: text,
+  on: oneOf("webhook", "file", "after"),
+  about: about("What starts the program, as text", text),
+  "path?": about("The path of the webhook below the address of serve --http", text),
+  "filter?": text,
+  perMinute: number,
+  input: byName(anything),
+  map: byName(text),
+});
+
+export function triggerJson(trigger: Trigger) {
+  const { id, on, filter, perMinute, input, map } = trigger;
+  return {
+    id,
+    on: on.kind,
+    about: sourceText(trigger),
+    ...(on.kind === "webhook" ? { path: pathOf(on.address) } : {}),
+    ...(filter === undefined ? {} : { filter }),
+    perMinute,
+    input,
+    map,
+  };
+}
+
+/** `triage: webhook (github) at /hooks/…, if event.type == "issues"; at most 60 a minute`. */
+export function triggerText(trigger: Trigger): string {
+  const { id, on, filter, perMinute } = trigger;
+  const at = on.kind === "webhook" ? ` at ${pathOf(on.address)}` : "";
+  return `${id}: ${sourceText(trigger)}${at}${filter === undefined ? "" : `, if ${filter}`}; at most ${perMinute} a minute`;
+}
+
+const pathOf = (address: string) => `/hooks/${address}`;
+
+/** One of some words. */
+function oneAmong<const Word extends string>(choices: readonly Word[], valueHint: string) {
+  const parse = (text: string, flag: string): Word => {
+    const found = choices.find((each) => each === text);
+    if (found !== undefined) return found;
+    throw new ClaudikinsError("USAGE", `${flag} takes ${choices.join(", ")}; got "${text}"`);
+  };
+  return { choices, valueHint, parse } as const;
+}
+
+export const on = command({
+  description:
+    "Start a saved program when something happens: a webhook comes, a file is new or was changed, or another program has ended. The program gets the event as its input `event`, if it has such an input.",
+  args: {
+    name: place("Name of a saved program", { required: true, complete: "program" }),
+    input: inputArg,
+    webhook: option("Start it for signed requests to serve --http", oneAmong(webhookForms, "sender")),
+    secret: option("Name of the secret with which the sender signs, or a reference such as ${VARIABLE}", {
+      valueHint: "name",
+      complete: "secret",
+    }),
+    answer: option(
+      "What the sender gets: the id of the delivery at once (default), or the value",
+      oneAmong(["id", "result"], "what"),
+    ),
+    file: option("Start it for new and changed files: a path or a glob, in the workspace or absolute", {
+      valueHint: "glob",
+    }),
+    after: option("Start it when this saved program has ended", { valueHint: "program", complete: "program" }),
+    if: option(
+      "With --after: only if it has succeeded, or only if it has failed",
+      oneAmong(["done", "failed"], "outcome"),
+    ),
+    filter: option("Only for events that meet this condition, in CEL", { valueHint: "condition" }),
+    map: option("An input that is made of the event: name=expression, in CEL (repeatable)", {
+      valueHint: "name=cel",
+      ...repeatable,
+    }),
+    limit: option(`Runs within a minute (default: ${usualRunsPerMinute})`, countUpTo(maxRunsPerMinute)),
+    as: option("Name of the trigger (default: the name of the program)", { valueHint: "name" }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: [
+    "claudikins programs on triage --webhook github --limit 10",
+    "claudikins programs on import --file 'inbox/*.csv' --map path=event.path",
+    "claudikins programs on alert --after nightly --if failed",
+  ],
+  json: record({
+    trigger: triggerShape,
+    "secret?": about("The secret that was made for the webhook. It is shown only now", text),
+  }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const program = new ProgramLibrary(config.savedPrograms).get(args.name);
+    const input = await inputFrom(args.input, program, io);
+    const { filter, limit: perMinute = usualRunsPerMinute, as: id } = args;
+    const about = { form: args.webhook ?? "", program: program.name, config };
+    const secret = args.webhook === undefined ? undefined : await secretFor(args.secret, about, io);
+    const source = sourceOf(args, secret, config, io);
+    const wanted = { on: source, filter, perMinute, input, map: mapOf(args.map), id };
+    const made = await managing(config, io, (options) => addTrigger(program, wanted, options));
+    if (secret?.made) await setSecret(secret.made.name, secret.made.value, { env: io.env });
+    const shown = secret?.made?.value;
+    const note = source.kind === "webhook" ? webhookNote : await daemonNote(args, io);
+    return {
+      json: { trigger: triggerJson(made), ...(shown === undefined ? {} : { secret: shown }) },
+      text: `${triggerText(made)}\n${shown === undefined ? "" : `Secret, shown only now: ${shown}\n`}`,
+      note,
+    };
+  },
+});
+
+const webhookNote = "Requests are answered by claudikins serve --http: give the sender its address with this path.\n";
+
+export const off = command({
+  description: "Remove what starts a saved program. Deliveries that were not begun are removed; one that runs goes on.",
+  args: {
+    triggers: place("Names of triggers", { complete: "trigger", ...several }),
+    ...configArgs,
+    ...doorArgs,
+  },
+  examples: ["claudikins programs off triage"],
+  json: record({ removed: listOf(record({ id: text, deliveries: about("Removed deliveries", number) })) }),
+  async run(args, io) {
+    const config = await openConfig(args, io);
+    const triggers = new Triggers(config.savedPrograms);
+    const removed: { id: string; deliveries: number }[] = [];
+    for (const id of args.triggers) {
+      const found = triggers.find(id)?.on;
+      const deliveries = await managing(config, io, (options) => removeTrigger(id, options));
+      removed.push({ id, deliveries });
+      if (found?.kind !== "webhook" || !found.isSecretMade) continue;
+      const name = /^\$\{secret:(\w+)\}$/.exec(found.secret)?.[1];
+      if (name !== undefined) await removeSecrets([name], io.env);
+    }
+    const text = removed.map(({ id, deliveries }) => {
+      return `Removed ${id}${deliveries === 0 ? "" : `, with ${deliveries} deliveries that were not begun`}\n`;
+    });
+    return { json: { removed }, text: text.join("") };
+  },
+});

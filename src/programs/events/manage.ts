@@ -1,0 +1,117 @@
+/** Adds and removes triggers, and lets dead deliveries begin again. */
+import { ClaudikinsError } from "../../base/errors.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import { type ProgramAudit, recordProgram } from "../saved/audited.ts";
+import { ProgramLibrary } from "../saved/library.ts";
+import { inputsOf, problemOfName, type SavedProgram } from "../saved/model.ts";
+import { pinsOf, requirePinned } from "../saved/pins.ts";
+import { acceptCalled } from "../saved/save.ts";
+import { checkConditions } from "./conditions.ts";
+import { placeName } from "./places.ts";
+import { type EventSource, eventInput, sourceText, type Trigger, Triggers } from "./triggers.ts";
+
+interface ManageOptions {
+  place: SavedProgramsPlace;
+  audit: ProgramAudit;
+}
+
+export type WantedTrigger = Pick<Trigger, "on" | "filter" | "perMinute" | "input" | "map"> & {
+  /** Default: the name of the program, and a number if it is taken. */
+  id?: string | undefined;
+};
+
+/**
+ * Adds the trigger, and pins the programs that the program calls: it runs while nobody looks. Throws USAGE, INVALID_ARGUMENTS,
+ * DEFINITION_CHANGED and FILE_NOT_WRITABLE.
+ */
+export async function addTrigger(
+  program: SavedProgram,
+  { id: wanted, ...rest }: WantedTrigger,
+  { place, audit }: ManageOptions,
+): Promise<Trigger> {
+  const triggers = new Triggers(place);
+  const id = wanted ?? freeId(program.name, triggers.ids());
+  const problem = problemOfName(id);
+  if (problem !== undefined) throw new ClaudikinsError("USAGE", `"${id}" cannot be the name of a trigger: ${problem}`);
+  const made: Trigger = { version: 1, id, program: program.name, ...rest, createdAt: Date.now() };
+  checkConditions(made);
+  requireInput(program, made);
+  const library = new ProgramLibrary(place);
+  if (made.on.kind === "after") requireNoCircle(program.name, made.on, library, triggers);
+  requirePinned(program, library);
+  if (!program.pins) await acceptCalled(program.name, pinsOf(program, library), { library, audit });
+  await triggers.add(made, () => recordProgram("scheduled", program, triggerLine(made), audit));
+  return made;
+}
+
+function freeId(name: string, taken: readonly string[]): string {
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? name : `${name}-${number}`;
+    if (!taken.includes(id)) return id;
+  }
+}
+
+/** Every input that the program requires must come from the flags, from the map, or be the event. */
+function requireInput(program: SavedProgram, { input, map }: Pick<Trigger, "input" | "map">): void {
+  const given = new Set([...Object.keys(input), ...Object.keys(map), eventInput]);
+  const known = inputsOf(program).map(([name]) => name);
+  const missing = inputsOf(program).find(([name, , required]) => required && !given.has(name))?.[0];
+  if (missing !== undefined) {
+    throw new ClaudikinsError("INVALID_ARGUMENTS", `${program.name} needs the input ${missing}`, {
+      hint: `Give it a value: ${missing}=…, or make it of the event: --map ${missing}=event.body.…`,
+    });
+  }
+  const unknown = Object.keys(map).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `${program.name} has no input ${unknown}`, {
+    hint: known.length === 0 ? "It has no input." : `Its input: ${known.join(", ")}`,
+  });
+}
+
+/** Throws USAGE if the program would start itself, perhaps through others. */
+function requireNoCircle(
+  name: string,
+  { program: after }: Extract<EventSource, { kind: "after" }>,
+  library: ProgramLibrary,
+  triggers: Triggers,
+): void {
+  library.get(after);
+  const all = triggers.all();
+  const seen = new Set([name]);
+  for (const each of seen) {
+    if (each === after) {
+      throw new ClaudikinsError("USAGE", `"${name}" would start itself: "${after}" already runs after it`, {
+        hint: "Programs that follow each other must have an end.",
+      });
+    }
+    for (const { on, program } of all) if (on.kind === "after" && on.program === each) seen.add(program);
+  }
+}
+
+function triggerLine(trigger: Trigger): string {
+  return `${trigger.id}: ${sourceText(trigger)}`;
+}
+
+/** Removes a trigger, and its deliveries that were not begun. Returns their number. Throws PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE. */
+export async function removeTrigger(id: string, { place, audit }: ManageOptions): Promise<number> {
+  const triggers = new Triggers(place);
+  triggers.require(id);
+  const found = triggers.find(id);
+  await recordProgram("unscheduled", { name: found?.program ?? id }, found ? triggerLine(found) : id, audit);
+  await triggers.remove(id);
+  return audit.store.deliveries.removeWaiting(placeName(place), id);
+}
+
+/** Lets a dead delivery begin again. Throws USAGE, and PROGRAM_NOT_FOUND if its trigger was removed. */
+export async function retryDelivery(id: string, { place, audit: { store } }: ManageOptions): Promise<void> {
+  const found = await store.deliveries.get(id);
+  const list = "To list deliveries: claudikins programs deliveries";
+  if (found?.place !== placeName(place)) {
+    throw new ClaudikinsError("USAGE", `There is no delivery "${id}"`, { hint: list });
+  }
+  new Triggers(place).require(found.triggerId);
+  if (await store.deliveries.retry(id, Date.now())) return;
+  throw new ClaudikinsError("USAGE", `The delivery ${id} is ${found.state}. Only a dead one can begin again`, {
+    hint: list,
+  });
+}
