@@ -164,9 +164,15 @@ export class ServerConnections {
     call: Call,
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
+    const entry = this.#servers.get(server);
+    const isApi = entry?.url !== undefined && entry.transport === "openapi";
+    const isMarked = isApi || call.trace !== undefined;
     return this.of(server).use(
       (connection) =>
-        work((request) => connection.request(this.#marked(request, server, call), what, call), connection),
+        work(
+          (request) => connection.request(isMarked ? marked(request, isApi, call) : request, what, call),
+          connection,
+        ),
       what,
       call,
     );
@@ -304,16 +310,6 @@ export class ServerConnections {
     forgetPrinted(server, this.#entryOptions(server));
   }
 
-  /** Adds the trace. A web API, for which claudikins speaks MCP itself, also gets the execution. */
-  #marked(request: Request, server: string, { trace, made }: Call): Request {
-    const entry = made && this.#servers.get(server);
-    const program = entry?.url !== undefined && entry.transport === "openapi" ? made?.execution : undefined;
-    if (!trace && program === undefined) return request;
-    const { _meta: meta } = request.params as { _meta?: JsonObject };
-    const own = program === undefined ? meta : { ...meta, [programKey]: program };
-    return { ...request, params: { ...request.params, _meta: trace ? metaWith(own, trace) : own } };
-  }
-
   #entryOptions(server: ServerConfig): EntryOptions {
     const env = entryEnvironment(server, this.#options);
     return { env, signal: this.#closing.signal, warn: (message) => this.#options.log.warn(message) };
@@ -337,6 +333,13 @@ export class ServerConnections {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
   }
+}
+
+/** Adds the trace. A web API, for which claudikins speaks MCP itself, also gets the execution. */
+function marked(request: Request, isApi: boolean, { trace, made }: Call): Request {
+  const { _meta: meta } = request.params as { _meta?: JsonObject };
+  const own = isApi && made ? { ...meta, [programKey]: made.execution } : meta;
+  return { ...request, params: { ...request.params, ...(own || trace ? { _meta: metaWith(own, trace) } : {}) } };
 }
 
 /** Revisions are dates. */
