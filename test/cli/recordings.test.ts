@@ -83,6 +83,12 @@ describe("an execution is kept", () => {
     expect((await json(["programs", "list"])).programs).toHaveLength(1);
   });
 
+  test("without the fence around its code", async () => {
+    await executed(`\`\`\`ts\n${code}\`\`\`\n`);
+    await done(["programs", "keep", "last", "--name", "fenced", "--yes"]);
+    expect(await json(["programs", "test", "fenced"])).toMatchObject({ passed: 1 });
+  });
+
   test("without a terminal only with a flag", async () => {
     await executed();
     expect(await refused(["programs", "keep", "last"])).toMatchObject({ exitCode: 2, code: "USAGE" });
