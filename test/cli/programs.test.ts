@@ -67,6 +67,25 @@ test("a program is exported, added at one commit after a review, and runs", asyn
   expect((await done(["add", source, "--yes"])).added).toMatchObject([{ name: "count-orders", state: "unchanged" }]);
 });
 
+test("recordings are exported, shown in the review, and added with their program", async () => {
+  folder.write("count.ts", code);
+  await done(["save", "count.ts", "--name", "count-orders"]);
+  for (const name of ["paid", "shipped"]) await done(["record", "count-orders", `status=${name}`, "--as", name]);
+  const { written } = await done(["export", "count-orders", "--to", "repository/programs"]);
+  expect(written.slice(2)).toEqual(
+    ["paid", "shipped"].map((name) => join(repository(), "programs", `count-orders.${name}.recording.json`)),
+  );
+  await done(["remove", "count-orders"]);
+  const source = await committed();
+  const denied = await cli(["programs", "add", source], { cwd: folder.path, answers: ["n"], terminal: true });
+  expect(denied.stderr).toContain("Recordings for its tests: 2");
+  const { added } = await done(["add", source, "--yes"]);
+  expect(added[0].recordings).toEqual(["count-orders.paid.recording.json", "count-orders.shipped.recording.json"]);
+  expect(await done(["test", "count-orders"])).toMatchObject({ passed: 2, failed: 0 });
+  await Bun.write(join(repository(), "programs", "count-orders.paid.recording.json"), "{}");
+  expect(await refused(["add", await committed(), "--yes"])).toMatchObject({ code: "USAGE" });
+});
+
 test("the review shows all texts of the schemas, which agents read", async () => {
   await exported();
   const file = join(repository(), "programs", "count-orders.json");

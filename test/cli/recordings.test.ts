@@ -83,6 +83,12 @@ describe("an execution is kept", () => {
     expect((await json(["programs", "list"])).programs).toHaveLength(1);
   });
 
+  test("without the fence around its code", async () => {
+    await executed(`\`\`\`ts\n${code}\`\`\`\n`);
+    await done(["programs", "keep", "last", "--name", "fenced", "--yes"]);
+    expect(await json(["programs", "test", "fenced"])).toMatchObject({ passed: 1 });
+  });
+
   test("without a terminal only with a flag", async () => {
     await executed();
     expect(await refused(["programs", "keep", "last"])).toMatchObject({ exitCode: 2, code: "USAGE" });
@@ -165,6 +171,19 @@ return { note, mails: gold.map(({ mail, name }) => \`\${name} <\${mail}>\`), yea
     expect(labels).toMatchObject([{ label: "private" }]);
     expect(await json(["programs", "test", "gold"])).toMatchObject({ passed: 1 });
   });
+});
+
+test("Ctrl-C ends the tests of programs, and recordings that cannot be read fail", async () => {
+  await executed();
+  await done(["programs", "keep", "last", "--name", "orders", "--yes"]);
+  const { exitCode } = await cli(["programs", "test", "orders"], at({ interrupted: AbortSignal.abort() }));
+  expect(exitCode).toBe(130);
+  await done(["programs", "export", "orders", "--to", "out"]);
+  folder.write("out/orders.recording.json", "{");
+  const { stdout } = await cli(["programs", "test", "orders", "--from", "out"], at());
+  expect(stdout).toContain("orders.recording.json is not a recording: it is not a JSON object");
+  expect(await refused(["programs", "test", "orders", "--from", "nowhere"])).toMatchObject({ code: "FILE_NOT_FOUND" });
+  expect(await refused(["programs", "test", "other", "--from", "out"])).toMatchObject({ code: "PROGRAM_NOT_FOUND" });
 });
 
 describe("a recorded server is played", () => {

@@ -24,7 +24,9 @@ export class ImitatedServer {
 
   constructor(server: string, recordings: readonly Recording[], mode: AnswerMode) {
     this.#mode = mode;
-    this.#calls = recordings.flatMap(({ calls }) => calls.filter((call) => call.server === server));
+    this.#calls = recordings.flatMap(({ calls }) => {
+      return calls.filter((call) => call.server === server && isAnswered(call));
+    });
     for (const { servers } of recordings) {
       for (const [name, tool] of Object.entries(servers[server]?.tools ?? {})) this.tools.set(name, tool);
     }
@@ -72,6 +74,10 @@ function never(name: string, all: readonly RecordedToolCall[]): string {
   if (all.length === 0) return `No call of ${name} was ever recorded.`;
   const known = [...new Set(all.map((call) => JSON.stringify(call.arguments)))].join(", ");
   return `No call of ${name} with these arguments was ever recorded. Recorded arguments: ${known.slice(0, maxShownArgumentChars)}.`;
+}
+
+function isAnswered({ result, content, error }: RecordedToolCall): boolean {
+  return result !== undefined || content !== undefined || error !== undefined;
 }
 
 /** A whole result, as a server sends it. */

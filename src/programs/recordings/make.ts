@@ -16,10 +16,10 @@ import { masked, type Redact, redactorOf } from "../../servers/values/secrets.ts
 import { findTool, type RegistryTool } from "../../tools/model.ts";
 import type { Parts } from "../parts.ts";
 import { codeWithInput } from "../saved/inputs.ts";
-import { calledName, type RecordedFailure, type RecordedToolCall, type Recording, seedText } from "./format.ts";
+import { calledName, type RecordedToolCall, type Recording, seedText } from "./format.ts";
 import { PrivateValues } from "./private-values.ts";
 import { type AnswerableCall, type MadeCall, Replay } from "./replay.ts";
-import { answerOf, type ReplayableCall, recordedAnswer } from "./replayable.ts";
+import { answerOf, recordedAnswer } from "./replayable.ts";
 import type { Taken, TakenCall } from "./tape.ts";
 
 /** Characters of results between two garbage collections: each result is copied several times. */
@@ -39,7 +39,6 @@ export interface ToRecord {
 
 interface SourceCall extends AnswerableCall {
   args: unknown;
-  answer: ReplayableCall["answer"] | undefined;
 }
 
 /** Throws NOT_RECORDED if a replay takes another way than the execution. */
@@ -169,22 +168,18 @@ function requireSame(replay: Replay<SourceCall>, outcome: Outcome, { isOk }: ToR
 }
 
 function recordedCalls(made: readonly MadeCall<SourceCall>[], clean: Cleaning["clean"]): RecordedToolCall[] {
-  let answers = made.filter(({ answered }) => answered !== undefined).length;
   return made.map(({ server, tool, args, raw, known, after, answered, ms }, place): RecordedToolCall => {
-    const number = answered ?? ++answers;
     return {
       // In the results, they are replaced already.
       ...{ server, tool, ...clean({ arguments: args }) },
       ...(raw ? { raw: true as const } : {}),
-      ...(known?.answer && answered !== undefined ? recordedAnswer(known.answer) : { error: unanswered }),
+      ...(known?.answer && answered !== undefined ? recordedAnswer(known.answer) : {}),
       ms,
       ...(after === place ? {} : { after }),
-      ...(number === place + 1 ? {} : { answer: number }),
+      ...(answered === undefined || answered === place + 1 ? {} : { answer: answered }),
     };
   });
 }
-
-const unanswered: RecordedFailure = { code: "CANCELLED", message: "The program ended before the call was answered" };
 
 function endOf(outcome: Outcome): Pick<Recording, "output" | "failure"> {
   if (outcome.ok) return outcome.value === undefined ? {} : { output: outcome.value };

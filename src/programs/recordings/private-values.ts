@@ -17,6 +17,9 @@ const digits = /^\d+$/;
 const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 const address = /^[a-z][a-z0-9+.-]*:\/\//i;
 
+/** The code of a country, a currency or a language names nobody. */
+const shortCode = /^[A-Z]{2,3}$/;
+
 /** Keys whose texts say what a content block is. */
 const kindKeys: ReadonlySet<string> = new Set(["type", "mimeType"]);
 
@@ -43,7 +46,7 @@ export class PrivateValues {
 
   /** A text that is JSON stays JSON. */
   #text(text: string): string {
-    if (text === "" || this.#isNamed(text)) return text;
+    if (text === "" || shortCode.test(text) || this.#isNamed(text)) return text;
     const inner = /^\s*[[{]/.test(text) ? this.#json(text) : undefined;
     if (inner !== undefined) return inner;
     this.hasReplaced = true;

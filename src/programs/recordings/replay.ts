@@ -140,7 +140,8 @@ export class Replay<Known extends AnswerableCall> {
     const next = this.#pending.reduce((first, each) => (orderOf(each) < orderOf(first) ? each : first));
     const ms = Math.max(this.#ms, next.made.known?.ms ?? this.#ms);
     const timerMs = (waiting.wakeAt ?? Number.POSITIVE_INFINITY) - this.#with.startsAt;
-    if (timerMs <= ms) {
+    const isNeverAnswered = next.made.known !== undefined && next.made.known.answer === undefined;
+    if (timerMs <= ms || (isNeverAnswered && waiting.wakeAt !== undefined)) {
       this.#ms = Math.max(this.#ms, timerMs);
       waiting.wake();
       return;

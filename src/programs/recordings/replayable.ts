@@ -4,7 +4,17 @@ import { withExactTexts } from "../../base/exact-json.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { textOf } from "../../sandbox/binding-value.ts";
 import type { BindingValue } from "../../sandbox/contract.ts";
+
+<<<<<<< HEAD
+
 import type { ErrorShape } from "../../sandbox/messages.ts";
+
+=======
+
+import { textOf } from "../../sandbox/binding-value.ts";
+
+>>>>>>> a-branch
+
 import { isJson } from "../../servers/result.ts";
 import type { RecordedToolCall, Recording } from "./format.ts";
 import type { AnswerableCall } from "./replay.ts";
@@ -13,15 +23,16 @@ export interface ReplayableCall extends AnswerableCall {
   /** Its place among the calls of the recording. */
   place: number;
   args: JsonObject;
-  answer: { value: BindingValue } | { error: ErrorShape };
   /** Answers that had come when it was sent. */
   after: number;
 }
 
 export function replayableCalls({ calls }: Recording): ReplayableCall[] {
   return calls.map((call, place) => {
-    const { server, tool, ms, after = place, answer: order = place + 1, arguments: args } = call;
-    return { server, tool, ms, order, place, args, answer: answerOf(call), after };
+    const { server, tool, ms, after = place, answer: wanted = place + 1, arguments: args } = call;
+    const answer = answerOf(call);
+    const order = answer ? wanted : Number.POSITIVE_INFINITY;
+    return { server, tool, ms, order, place, args, answer, after };
   });
 }
 
@@ -29,15 +40,16 @@ export function answerOf({
   result,
   content,
   error,
-}: Pick<RecordedToolCall, "result" | "content" | "error">): ReplayableCall["answer"] {
+}: Pick<RecordedToolCall, "result" | "content" | "error">): AnswerableCall["answer"] {
   if (error) return { error: { name: "ToolError", ...error } };
   if (content) return { value: { blocks: JSON.stringify(content) } };
+  if (result === undefined) return undefined;
   return { value: typeof result === "string" ? { text: result } : { json: withExactTexts(JSON.stringify(result)) } };
 }
 
 /** The same the other way round: an answer as a recording has it. */
 export function recordedAnswer(
-  answer: ReplayableCall["answer"],
+  answer: NonNullable<AnswerableCall["answer"]>,
 ): Pick<RecordedToolCall, "result" | "content" | "error"> {
   if ("error" in answer) {
     const { name: _, ...error } = answer.error;

@@ -47,7 +47,9 @@ export async function executedProgram(
   const row = rows.find((each) => each.id === id);
   if (row) return { code: aboutRequest(row.request).code, labels: await parts.sessions.ofExecution(row.id) };
   const what =
-    wanted === "last" ? "The code of no execution that worked is stored" : `The code of the execution "${wanted}" is not stored`;
+    wanted === "last"
+      ? "The code of no execution that worked is stored"
+      : `The code of the execution "${wanted}" is not stored`;
   throw new ClaudikinsError("EXECUTION_NOT_FOUND", what, {
     hint: "Save the program from its file, or run it again with exec --record. Agents save their last program with programs.save.",
   });

@@ -6,6 +6,7 @@ import { exceededLimit } from "../../policy/argument-size.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
+import { withoutFences } from "../../sandbox/code/transpile.ts";
 import { maxSavedCodeChars } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
@@ -68,7 +69,9 @@ export async function programToSave(
   wanted: ProgramToSave,
   parts: Pick<Parts, "catalog">,
 ): Promise<Pick<SavedNow, "program" | "replaced">> {
-  const { name, code, given, schemas, by, from, owner, labels = [] } = wanted;
+  const { name, given, schemas, by, from, owner, labels = [] } = wanted;
+  // Its input stands before the code, which would hide a fence.
+  const code = withoutFences(wanted.code);
   const problem = problemOfName(name);
   if (problem !== undefined) throw refused(`"${name}" cannot be the name of a program: ${problem}`);
   if (code.trim() === "") throw refused("The program is empty");

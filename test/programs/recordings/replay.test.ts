@@ -115,6 +115,13 @@ describe("a program that no longer fits its servers fails, and the reason is nam
   });
 });
 
+test("a program that gives up waiting for a call passes", async () => {
+  const code = `const orders = shop.list_orders({ month: input.month });
+return await Promise.race([orders, sleep(20_000).then(() => "late")]);`;
+  const calls = [{ server: "shop", tool: "list_orders", arguments: { month: "2026-10" }, ms: 0 }];
+  expect(await changes({ ...recorded(), calls, output: "late" }, code)).toEqual([]);
+});
+
 describe("a program that was changed", () => {
   test("sends other arguments", async () => {
     const code = report.code.replace("total });", "total: total / 100 });");
@@ -171,9 +178,12 @@ describe("a file without a recording", () => {
     ["not JSON", "{", "it is not a JSON object"],
     ["another version", '{"version": 2}', "newer"],
     [
-      "a call without an answer",
-      recordingText({ ...recorded(), calls: [{ server: "a", tool: "b", arguments: {}, ms: 1 }] }),
-      "calls[0] needs one of result, content, error",
+      "a call with two answers",
+      recordingText({
+        ...recorded(),
+        calls: [{ server: "a", tool: "b", arguments: {}, ms: 1, result: 1, content: [] }],
+      }),
+      "calls[0] has more than one of result, content, error",
     ],
     ["a start that cannot be read", recordingText({ ...recorded(), startsAt: "yesterday" }), "startsAt is not a time"],
     [
