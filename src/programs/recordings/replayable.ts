@@ -4,17 +4,6 @@ import { withExactTexts } from "../../base/exact-json.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { textOf } from "../../sandbox/binding-value.ts";
 import type { BindingValue } from "../../sandbox/contract.ts";
-
-<<<<<<< HEAD
-
-import type { ErrorShape } from "../../sandbox/messages.ts";
-
-=======
-
-import { textOf } from "../../sandbox/binding-value.ts";
-
->>>>>>> a-branch
-
 import { isJson } from "../../servers/result.ts";
 import type { RecordedToolCall, Recording } from "./format.ts";
 import type { AnswerableCall } from "./replay.ts";
