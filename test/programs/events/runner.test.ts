@@ -161,7 +161,7 @@ test("a program that calls another one is held once an agent has replaced that o
   expect(place.calls).toEqual(["act inner"]);
 });
 
-test("a call that never left its process is no reason not to begin again", async () => {
+test("a program whose only call never left its process is begun again", async () => {
   using place = new EventPlace();
   await place.save("offline", "return gone.act({});");
   await using one = await place.open();
