@@ -140,7 +140,7 @@ class Daemon {
     this.#apps = new CallerApps(app, options);
     const { log } = options;
     this.#scheduler = new Scheduler(this.#apps.scheduled(), log);
-    this.#events = new Events(this.#apps.scheduled(), { store: app.store, log, watchesFiles: true });
+    this.#events = new Events(this.#apps.scheduled(), { store: app.store, log, watches: true });
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,

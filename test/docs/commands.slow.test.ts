@@ -29,6 +29,7 @@ const notHere: [RegExp, string][] = [
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],
   [/^claudikins call .* --interactive$/, "asks a person: test/cli has a terminal"],
   [/^claudikins programs share /, "needs an agent of another person: test/programs/saved has one"],
+  [/^claudikins programs on summary --resource/, "needs a server with resources: test/programs/events has one"],
   [/^claudikins programs retry /, "needs an event that failed: test/programs/events has one"],
   [/^claudikins programs add /, "fetches from a repository on the network: test/cli/programs has one"],
   [/^claudikins uninstall$/, "asks at a terminal: test/cli/uninstall.test.ts says yes"],

@@ -98,6 +98,18 @@ describe("the same answer comes for", () => {
 test("a body that is too large is refused before it is read", async () => {
   const large = await post(JSON.stringify({ text: "x".repeat(1_100_000) }));
   expect(large.status).toBe(413);
+  // Its length is not announced.
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull: (controller) => {
+      sent += 65_536;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+  });
+  const init = { method: "POST", body: endless, duplex: "half" } as RequestInit;
+  const unannounced = await fetch(new URL(address, door.url), init).catch(() => undefined);
+  expect([413, undefined]).toContain(unannounced?.status);
+  expect(sent).toBeLessThan(100_000_000);
   const { hostname, port } = new URL(door.url);
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect(Number(port), hostname, () => {

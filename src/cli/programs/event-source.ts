@@ -20,21 +20,22 @@ export interface SourceFlags {
   secret?: string | undefined;
   answer?: "id" | "result" | undefined;
   file?: string | undefined;
+  resource?: string | undefined;
   after?: string | undefined;
   if?: "done" | "failed" | undefined;
 }
 
 /** Throws USAGE. `secret` is given for a webhook. */
 export function sourceOf(
-  { webhook, secret: named, answer, file, after, if: only }: SourceFlags,
+  { webhook, secret: named, answer, file, resource, after, if: only }: SourceFlags,
   secret: Awaited<ReturnType<typeof secretFor>> | undefined,
   config: Config,
   { env }: Io,
 ): EventSource {
-  const given = [webhook, file, after].filter((each) => each !== undefined).length;
+  const given = [webhook, file, resource, after].filter((each) => each !== undefined).length;
   if (given !== 1) {
     throw new ClaudikinsError("USAGE", given === 0 ? "Nothing starts the program" : "A trigger has one source", {
-      hint: "Add --webhook, --file or --after.",
+      hint: "Add --webhook, --file, --resource or --after.",
     });
   }
   if (webhook === undefined && (named ?? answer) !== undefined) {
@@ -42,6 +43,7 @@ export function sourceOf(
   }
   if (after === undefined && only !== undefined) throw new ClaudikinsError("USAGE", "--if is for --after");
   if (after !== undefined) return { kind: "after", program: after, ...(only === undefined ? {} : { if: only }) };
+  if (resource !== undefined) return resourceSource(resource, config);
   if (file !== undefined) return fileSource(file, config.folders.workspace, homeOf(env));
   return {
     kind: "webhook",
@@ -89,6 +91,15 @@ export async function secretFor(
   const name = `HOOK_${program.replaceAll("-", "_")}`.slice(0, 48).concat("_", random).toUpperCase();
   const value = `${form === "standard" ? "whsec_" : ""}${randomBytes(secretBytes).toString("base64")}`;
   return { reference: `\${secret:${name}}`, made: { name, value } };
+}
+
+function resourceSource(given: string, { servers }: Config): EventSource {
+  const [, server = "", uri = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
+  if (servers.has(server) && URL.canParse(uri)) return { kind: "resource", server, uri };
+  const problem = servers.has(server) ? `"${uri}" is not the URI of a resource` : `--resource ${given} names no server`;
+  throw new ClaudikinsError("USAGE", problem, {
+    hint: `Example: --resource ${servers.keys().next().value ?? "docs"}=file:///notes.md`,
+  });
 }
 
 /** The folder is the part of the path before the first word with a pattern. */

@@ -8,6 +8,7 @@ import type { ScheduledPlace } from "../saved/scheduler.ts";
 import type { ChangedFiles, FileTrigger } from "./changed-files.ts";
 import type { EndedProgram } from "./outcomes.ts";
 import { hasTriggers, placeName } from "./places.ts";
+import type { ResourceTrigger, ResourceUpdates } from "./resource-updates.ts";
 import type { DeliveryRunner } from "./runner.ts";
 import type { OutcomeSource, Trigger } from "./triggers.ts";
 
@@ -23,8 +24,8 @@ const tidyMs = hourMs;
 export interface EventsOptions {
   store: Store;
   log: Log;
-  /** Whether this process watches files. Only one process of a machine does. */
-  watchesFiles: boolean;
+  /** Whether this process watches files and resources. Only one process of a user does. */
+  watches: boolean;
   now?: (() => number) | undefined;
 }
 
@@ -39,6 +40,7 @@ export class Events {
   #isClosing = false;
   /** By the names of the places. */
   readonly #files = new Map<string, ChangedFiles>();
+  readonly #resources = new Map<string, ResourceUpdates>();
   /** Ended programs that are in the queue: the execution and the trigger. */
   readonly #passed = new Set<string>();
   #looking: Promise<void> | undefined;
@@ -92,6 +94,7 @@ export class Events {
   /** Starts nothing from now on. Resolves when nothing is being started. */
   async close(): Promise<void> {
     this.#isClosing = true;
+    for (const updates of this.#resources.values()) updates.close();
     await this.#looking;
   }
 
@@ -110,6 +113,7 @@ export class Events {
     const triggers = await triggersAt(place.place);
     if (triggers.length === 0) return;
     await this.#lookAtFiles(triggers, place);
+    await this.#lookAtResources(triggers, place);
     await this.#lookAtOutcomes(triggers, place);
     const runner = await this.#loadRunner();
     await runner.recover(triggers, place);
@@ -119,7 +123,7 @@ export class Events {
 
   async #lookAtFiles(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
     const watched = triggers.filter((each): each is FileTrigger => each.on.kind === "file");
-    if (watched.length === 0 || !this.#options.watchesFiles) return;
+    if (watched.length === 0 || !this.#options.watches) return;
     const { log, store } = this.#options;
     const [{ ChangedFiles }, { Triggers }, { offer }] = await Promise.all([
       import("./changed-files.ts"),
@@ -134,6 +138,25 @@ export class Events {
         return result !== "full";
       });
       if (isFull) log.debug(`The trigger ${trigger.id} does not watch all of its files: there are too many`);
+    }
+  }
+
+  async #lookAtResources(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
+    const watched = triggers.filter((each): each is ResourceTrigger => each.on.kind === "resource");
+    if (watched.length === 0 || !this.#options.watches) return;
+    const { log, store } = this.#options;
+    const [{ ResourceUpdates }, { offer }] = await Promise.all([
+      import("./resource-updates.ts"),
+      import("./event-queue.ts"),
+    ]);
+    const make = () => new ResourceUpdates(log);
+    const updates = this.#resources.getOrInsertComputed(placeName(place.place), make);
+    const { parts } = await place.open();
+    for (const trigger of watched) {
+      await updates.look(trigger, parts.pool, async (event) => {
+        const { result } = await offer(trigger, event, { place: place.place, store });
+        return result !== "full";
+      });
     }
   }
 

@@ -52,8 +52,8 @@ export class DeliveryRunner {
   readonly #options: RunnerOptions;
   /** The deliveries that this process runs or waits for. */
   readonly #running = new Set<string>();
-  /** Those that keep others from beginning. */
-  readonly #busy = new Set<string>();
+  /** Those that this process has begun, and that keep others from beginning: each until its time is over. */
+  readonly #busy = new Map<string, NodeJS.Timeout>();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -86,6 +86,7 @@ export class DeliveryRunner {
           await store.quotas.add([{ ...use, amount: -1 }]);
           continue;
         }
+        this.#keepBusy(id);
         this.#run({ ...delivery, attempts: attempts + 1, execution, claimedAt: now() }, trigger, place);
       }
     }
@@ -99,21 +100,23 @@ export class DeliveryRunner {
   }
 
   #run(delivery: StoredDelivery, trigger: Trigger | undefined, place: ScheduledPlace): void {
-    const { log, onRoom } = this.#options;
     const { id } = delivery;
     this.#running.add(id);
-    this.#busy.add(id);
-    const free = () => {
-      if (this.#busy.delete(id)) onRoom();
-    };
-    const timer = setTimeout(free, busyMs).unref();
     void this.#untilEnd(delivery, trigger, place)
-      .catch((error: unknown) => log.warn(`The delivery ${id}: ${messageOf(error)}`))
+      .catch((error: unknown) => this.#options.log.warn(`The delivery ${id}: ${messageOf(error)}`))
       .finally(() => {
-        clearTimeout(timer);
         this.#running.delete(id);
-        free();
+        this.#free(id);
       });
+  }
+
+  #keepBusy(id: string): void {
+    this.#busy.set(id, setTimeout(() => this.#free(id), busyMs).unref());
+  }
+
+  #free(id: string): void {
+    clearTimeout(this.#busy.get(id));
+    if (this.#busy.delete(id)) this.#options.onRoom();
   }
 
   async #untilEnd(delivery: StoredDelivery, trigger: Trigger | undefined, place: ScheduledPlace): Promise<void> {

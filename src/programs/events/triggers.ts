@@ -49,7 +49,15 @@ export interface OutcomeSource {
   if?: "done" | "failed" | undefined;
 }
 
-export type EventSource = WebhookSource | FileSource | OutcomeSource;
+export interface ResourceSource {
+  kind: "resource";
+  /** The key of the server in the config. */
+  server: string;
+  /** The server announces updates of this resource, and of resources below it. */
+  uri: string;
+}
+
+export type EventSource = WebhookSource | FileSource | OutcomeSource | ResourceSource;
 
 export interface Trigger {
   version: 1;
@@ -168,7 +176,7 @@ function isTrigger(value: unknown): value is Trigger {
   if (!isObject(value)) return false;
   const { version, program, on, perMinute, input, map, createdAt } = value;
   const areNumbers = typeof perMinute === "number" && typeof createdAt === "number";
-  const isKnown = isObject(on) && ["webhook", "file", "after"].includes(String(on["kind"]));
+  const isKnown = isObject(on) && ["webhook", "file", "after", "resource"].includes(String(on["kind"]));
   return version === 1 && typeof program === "string" && isKnown && areNumbers && isObject(input) && isObject(map);
 }
 
@@ -176,5 +184,6 @@ function isTrigger(value: unknown): value is Trigger {
 export function sourceText({ on }: Pick<Trigger, "on">): string {
   if (on.kind === "webhook") return `webhook (${on.form})`;
   if (on.kind === "file") return `file ${join(on.folder, on.pattern)}`;
+  if (on.kind === "resource") return `resource ${on.uri} of ${on.server}`;
   return `after ${on.program}${on.if === undefined ? "" : `, if it ${on.if === "done" ? "succeeded" : "failed"}`}`;
 }

@@ -5,6 +5,7 @@
 import type { App } from "../../app/app.ts";
 import { savedProgramsOf } from "../../config/saved-programs-place.ts";
 import { Events } from "../../programs/events/events.ts";
+import { hasTriggers } from "../../programs/events/places.ts";
 import { type ScheduledPlace, Scheduler } from "../../programs/saved/scheduler.ts";
 import { unlockMs } from "../limits.ts";
 import type { ContinueOptions } from "./continue-left.ts";
@@ -39,7 +40,7 @@ export class ScheduledPrograms implements AsyncDisposable {
     this.#app = app;
     this.#options = options;
     if (app.store.continuations) this.#lookFromNowOn();
-    else void this.#lookIfNeeded();
+    else if (this.#placesOf(app).some(({ place }) => hasTriggers(place))) this.#lookFromNowOn();
   }
 
   /** Answers a webhook. Throws what opening a config that is not trusted throws. */
@@ -57,11 +58,6 @@ export class ScheduledPrograms implements AsyncDisposable {
       void this.#looking?.events.lookAgain();
     };
     return new Webhooks({ env, store, log: this.#options.log, places, onOffered });
-  }
-
-  async #lookIfNeeded(): Promise<void> {
-    const looking = await this.#look();
-    if (looking?.events.isNeeded) this.#lookFromNowOn();
   }
 
   #lookFromNowOn(): void {
@@ -87,7 +83,7 @@ export class ScheduledPrograms implements AsyncDisposable {
     const places = this.#placesOf(app);
     const { log } = this.#options;
     const scheduler = new Scheduler(places, log);
-    const events = new Events(places, { store: app.store, log, watchesFiles: false });
+    const events = new Events(places, { store: app.store, log, watches: false });
     this.#looking = { doors, places, scheduler, events };
     if (this.#isClosed) await this.#end();
     return this.#looking;

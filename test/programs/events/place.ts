@@ -47,7 +47,7 @@ export class EventPlace implements Disposable {
     const events = new Events([{ place, open }], {
       store: app.store,
       log: silentLog,
-      watchesFiles: true,
+      watches: true,
       now,
       ...options,
     });

@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { executionHolder } from "../../../src/store/labels.ts";
+import { cli } from "../../cli/in-memory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { EventPlace } from "./place.ts";
 
@@ -161,10 +162,33 @@ test("a program that calls another one is held once an agent has replaced that o
   expect(place.calls).toEqual(["act inner"]);
 });
 
-test("a call that never left its process is no reason not to begin again", async () => {
+test("a program whose only call never left its process is begun again", async () => {
   using place = new EventPlace();
   await place.save("offline", "return gone.act({});");
   await using one = await place.open();
   await one.offer(await one.webhook("offline"), event("1"));
   expect(await one.ended()).toMatchObject([{ state: "failed", attempts: 1 }]);
+});
+
+test("an agent cannot replace a program that events start, and removing a program ends its triggers", async () => {
+  using place = new EventPlace();
+  await using one = await place.open();
+  const executions = await one.app.executions();
+  const byAgent = async (source: string) => (await executions.start({ source, isForAgent: true }, one.app).outcome).ok;
+  expect(await byAgent("return 1")).toBe(true);
+  expect(await byAgent('return programs.save({ name: "own" })')).toBe(true);
+  expect(await byAgent("return 2")).toBe(true);
+  const trigger = await one.webhook("own");
+  const outcome = await executions.start({ source: 'return programs.save({ name: "own" })', isForAgent: true }, one.app)
+    .outcome;
+  expect(outcome).toMatchObject({
+    ok: false,
+    error: { code: "POLICY_DENIED", message: expect.stringContaining('"own" is started by events') },
+  });
+  // It waits for its time, which comes only after the program was removed.
+  await one.offer(trigger, event("1"));
+  const removed = await cli(["programs", "remove", "own"], { cwd: place.folder.path });
+  expect(removed.exitCode).toBe(0);
+  expect(await one.deliveries()).toEqual([]);
+  expect(one.events.isNeeded).toBe(false);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { executionHolder } from "../../../src/store/labels.ts";
 import { cli } from "../../cli/in-memory.ts";
 import { eventually } from "../../support/eventually.ts";
+import { fixture } from "../../support/servers.ts";
 import { EventPlace, type OpenPlace } from "./place.ts";
 
 setDefaultTimeout(60_000);
@@ -63,10 +64,34 @@ test("a file that is being written is one event, and a change while no process l
   await settled(two);
   expect(place.calls.slice(1)).toEqual(['act ["changed","growing.log"]']);
   // A process that does not watch files leaves them.
-  await using other = await place.open({ watchesFiles: false });
+  await using other = await place.open({ watches: false });
   place.folder.write("growing.log", "");
   await settled(other);
   expect(place.calls).toHaveLength(2);
+});
+
+test("updates of a resource start the program, several together once", async () => {
+  using place = new EventPlace();
+  const shop = { ...fixture("protocol", "stdio", place.folder.path), labels: {} };
+  place.folder.configure({ counting: fixture("counting", place.counts), shop });
+  await place.save("note", "return counting.act({ name: `${input.event.server} ${input.event.uri}` });");
+  await using one = await place.open();
+  const resource = { kind: "resource", server: "shop" } as const;
+  await one.on("note", { on: { ...resource, uri: "file:///notes" } });
+  await one.events.look();
+  const touch = (uri: string) => one.app.pool.callTool("shop", "touch-resource", { uri });
+  const subscriptions = async () => JSON.stringify(await one.app.pool.callTool("shop", "seen", {}));
+  await eventually(async () => (await subscriptions()).includes("+file:///notes"));
+  await touch("file:///other");
+  for (let update = 0; update < 3; update++) await touch("file:///notes");
+  await eventually(async () => {
+    await one.events.look();
+    return (await one.deliveries()).some(({ state }) => state === "done");
+  });
+  await settled(one);
+  expect(place.calls).toEqual(["act shop file:///notes"]);
+  await one.events.close();
+  await eventually(async () => (await subscriptions()).includes("-file:///notes"));
 });
 
 test("the outcome of a program starts another one, with its value if it is kept", async () => {

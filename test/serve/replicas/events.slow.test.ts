@@ -28,7 +28,7 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     return { exitCode, stdout, stderr };
   }
 
-  test("run each event once, whichever of them gets it, and go on when one is killed", async () => {
+  test("run each event once, whichever of them gets it and even if one is killed", async () => {
     const counts = join(folder.path, "counts");
     folder.write("claudikins.json", { mcpServers: { counting: fixture("counting", counts) } });
     folder.write("take.ts", "return counting.act({ name: input.event.body.id });");

@@ -19,20 +19,25 @@ export interface Webhook {
 }
 
 export class AddressBook {
-  #webhooks = new Map<string, Webhook>();
+  #webhooks: Promise<Map<string, Webhook> | undefined> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #minute = 0;
   /** Requests of this minute, and bodies that are being read, by address. Only addresses that exist are counted. */
   readonly #counts = new Map<string, number>();
   readonly #reading = new Map<string, number>();
 
-  async find(address: string, places: () => Promise<readonly ScheduledPlace[]>): Promise<Webhook | undefined> {
+  /** Undefined if there is none with this address. `unknown` while the database with the addresses was not reached yet. */
+  async find(
+    address: string,
+    places: () => Promise<readonly ScheduledPlace[]>,
+  ): Promise<Webhook | "unknown" | undefined> {
     const now = performance.now();
-    if (now > this.#readAt + addressesKnownMs) {
+    if (!this.#webhooks || now > this.#readAt + addressesKnownMs) {
       this.#readAt = now;
-      this.#webhooks = webhooksAt(await places());
+      this.#webhooks = places().then(webhooksAt);
     }
-    return this.#webhooks.get(address);
+    const all = await this.#webhooks;
+    return all ? all.get(address) : "unknown";
   }
 
   /** Undefined if too much comes to the address. Otherwise dispose of the result when the body is read. */
@@ -55,7 +60,8 @@ export class AddressBook {
   }
 }
 
-function webhooksAt(places: readonly ScheduledPlace[]): Map<string, Webhook> {
+function webhooksAt(places: readonly ScheduledPlace[]): Map<string, Webhook> | undefined {
+  if (places.some(({ place }) => !place.documents.areKnown)) return undefined;
   const found = new Map<string, Webhook>();
   for (const place of places) {
     if (!hasTriggers(place.place)) continue;

@@ -48,6 +48,7 @@ export class Webhooks {
   async answer(request: Request, address: string): Promise<Response> {
     const webhook = request.method === "POST" ? await this.#addresses.find(address, this.#options.places) : undefined;
     if (!webhook) return nothingHere();
+    if (webhook === "unknown") return notYet();
     using admitted = this.#addresses.admit(address, Date.now());
     if (!admitted) return tooMuch();
     const body = await bodyOf(request);
@@ -139,6 +140,10 @@ function nothingHere(): Response {
 
 function tooMuch(): Response {
   return refusal(429, "Too much comes to this address: try again later", { "retry-after": retrySeconds });
+}
+
+function notYet(): Response {
+  return refusal(503, "The database cannot be reached: try again later", { "retry-after": retrySeconds });
 }
 
 function refusal(status: number, error: string, headers: Record<string, string> = {}): Response {
