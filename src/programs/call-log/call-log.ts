@@ -78,7 +78,7 @@ export class CallLog {
     const { store, send, log } = this.#options;
     try {
       while (this.#waiting.length > 0) {
-        const calls = this.#waiting.slice(0, maxCallsPerWrite).map((call) => this.#stored(call));
+        const calls = this.#stored(this.#waiting.slice(0, maxCallsPerWrite));
         await store?.callLog.add(calls);
         this.#waiting.splice(0, calls.length);
         if (send) for (const call of calls) send(call);
@@ -96,8 +96,11 @@ export class CallLog {
     }
   }
 
-  #stored(call: EndedCall): StoredCall {
-    return { id: newId(call.at), config: this.#options.config, ...call };
+  /** One new id for calls that are written together, with a number that keeps their order in texts. */
+  #stored(calls: readonly EndedCall[]): StoredCall[] {
+    const { config } = this.#options;
+    const id = newId(calls[0]!.at);
+    return calls.map((call, number) => ({ id: `${id}-${String(number).padStart(3, "0")}`, config, ...call }));
   }
 
   async #tidy(): Promise<void> {
