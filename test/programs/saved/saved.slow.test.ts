@@ -95,7 +95,7 @@ describe("saving", () => {
     [["save", "taken.ts", "--name", "x"], "INVALID_ARGUMENTS", 'a variable "input" of its own'],
     [["save", "empty.ts", "--name", "x"], "INVALID_ARGUMENTS", "empty"],
     [["save", "missing.ts", "--name", "x"], "FILE_NOT_FOUND", "does not exist"],
-    [["save", "last", "--name", "x"], "EXECUTION_NOT_FOUND", "no execution is stored"],
+    [["save", "last", "--name", "x"], "EXECUTION_NOT_FOUND", "no execution that worked is stored"],
     [["show", "count-order"], "PROGRAM_NOT_FOUND", 'No saved program is called "count-order"'],
     [["run", "count-orders", "status=none", "limit=1"], "INVALID_ARGUMENTS", "status"],
     [["run", "count-orders", "month=1"], "INVALID_ARGUMENTS", "month"],
