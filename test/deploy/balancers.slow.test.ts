@@ -19,6 +19,9 @@ const hostOf = ({ url }: HttpServe) => new URL(url).host;
 /** nginx would start its workers as another user, which may not connect without a token. */
 const asOwnUser = process.getuid?.() === 0 ? "user root;" : "";
 
+/** The id of a program that is not done yet. */
+const idIn = (answer: string) => /{"resume": "(\w+)"}/.exec(answer)?.[1];
+
 interface Example {
   name: "haproxy" | "nginx";
   file: string;
@@ -98,9 +101,9 @@ describe.skipIf(postgresNote !== "").each(examples)(`the example for $name${post
       const problems: string[] = [];
       // On a slow machine, a program may not be done when its replica leaves. Another one continues it.
       const outcomeOf = async (host: SdkHost) => {
-        const answer = await host.execute(`await sleep(200); return "ok"`);
-        const id = /{"resume": "(\w+)"}/.exec(answer)?.[1];
-        return id === undefined ? answer : host.resume(id);
+        let answer = await host.execute(`await sleep(200); return "ok"`);
+        for (let id = idIn(answer); id !== undefined; id = idIn(answer)) answer = await host.resume(id);
+        return answer;
       };
       const working = hosts.map(async (host) => {
         while (!isDone) {
