@@ -139,8 +139,9 @@ class Daemon {
     this.#page = new DaemonPage(options.openPage);
     this.#apps = new CallerApps(app, options);
     const { log } = options;
-    this.#scheduler = new Scheduler(this.#apps.scheduled(), log);
-    this.#events = new Events(this.#apps.scheduled(), { store: app.store, log, watches: true });
+    const places = this.#apps.scheduled();
+    this.#scheduler = new Scheduler(places, log);
+    this.#events = new Events(places, { store: app.store, log, watches: true });
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,

@@ -16,7 +16,7 @@ const maxTriggers = 100;
 /** The input that has the event, if the program has such an input. */
 export const eventInput = "event";
 
-/** Who signs the requests of a webhook, and how. `standard` is the Standard Webhooks specification. */
+/** The signature that a webhook needs: each of these services has its own. `standard` is the Standard Webhooks specification. */
 export const webhookForms = ["github", "stripe", "slack", "standard"] as const;
 export type WebhookForm = (typeof webhookForms)[number];
 

@@ -1,4 +1,4 @@
-/** What is proposed when an execution is kept as a program: its name, and the values in its code that look like input. */
+/** Proposes a name for an execution that is kept as a program, and finds the values in its code that look like input. */
 import type { Literal } from "acorn";
 import { isMember, isNamed, keyName, type Node, propertyName } from "../../sandbox/ast/nodes.ts";
 import type { Tree } from "../../sandbox/ast/tree.ts";

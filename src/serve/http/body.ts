@@ -65,8 +65,8 @@ export async function textOf(request: Request, maxBytes: number): Promise<string
   return decoded(await bytesOf(request, maxBytes));
 }
 
-/** Reads no more than the limit, whatever length was announced. */
-async function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
+/** Reads no more than the limit, whatever length was announced. Throws an HttpRefusal with status 413 or 400. */
+export async function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new HttpRefusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
   try {
     return Buffer.concat(await Array.fromAsync(limited(request.body ?? noChunks(), maxBytes, tooLarge)));

@@ -1,4 +1,4 @@
-/** Who has sent a webhook: the signatures of GitHub, Stripe, Slack and the Standard Webhooks specification. */
+/** Checks the signatures of webhooks: as GitHub, Stripe, Slack and the Standard Webhooks specification define them. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { minuteMs } from "../../../base/units.ts";
 import type { WebhookForm } from "../../../programs/events/triggers.ts";

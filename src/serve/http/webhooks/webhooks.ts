@@ -3,7 +3,6 @@
  * up, what comes to it is counted, and its body is read within a limit.
  */
 
-import { limited } from "../../../base/bounded-body.ts";
 import { messageOf } from "../../../base/errors.ts";
 import type { Log } from "../../../base/log.ts";
 import { megabyte } from "../../../base/units.ts";
@@ -12,6 +11,8 @@ import { offer } from "../../../programs/events/event-queue.ts";
 import type { ScheduledPlace } from "../../../programs/saved/scheduler.ts";
 import { executionHolder } from "../../../store/labels.ts";
 import type { Store } from "../../../store/store.ts";
+import { bytesOf } from "../body.ts";
+import { HttpRefusal } from "../refusal.ts";
 import { AddressBook, type Webhook } from "./address-book.ts";
 import { bodyValue, checkAnswer, typeOf } from "./event-body.ts";
 import { signedEvent } from "./signatures.ts";
@@ -117,19 +118,13 @@ export class Webhooks {
   }
 }
 
-/** Reads no more than the limit, whatever length was announced. Undefined if the body ended early. */
+/** Undefined if the body ended early. */
 async function bodyOf(request: Request): Promise<Buffer | "too large" | undefined> {
   if (Number(request.headers.get("content-length") ?? 0) > maxWebhookBytes) return "too large";
-  let isTooLarge = false;
-  const tooLarge = () => {
-    isTooLarge = true;
-    return new Error("too large");
-  };
   try {
-    if (!request.body) return Buffer.alloc(0);
-    return Buffer.concat(await Array.fromAsync(limited(request.body, maxWebhookBytes, tooLarge)));
-  } catch {
-    return isTooLarge ? "too large" : undefined;
+    return await bytesOf(request, maxWebhookBytes);
+  } catch (error) {
+    return error instanceof HttpRefusal && error.status === 413 ? "too large" : undefined;
   }
 }
 
