@@ -30,7 +30,9 @@ export async function outcomeInShell(request: Asked, app: App, signal: AbortSign
   if (first === true) {
     // It goes on without its caller.
     forget();
-    throw await leftWaiting(running, app);
+    const failure = await leftWaiting(running, app);
+    // A program that has ended meanwhile is not kept.
+    if (running.isHandedOut) throw failure;
   }
   const outcome = await running.outcome;
   // Characters are not counted, because a model may not read what a shell prints.

@@ -360,13 +360,16 @@ export class ExecutionCheckpointer implements Checkpointer {
     return writer.do("answered", id, { ...answer, roomBytes });
   }
 
-  /** Notes that a caller gets the id of the execution, and may ask for its outcome. Resolves when this is stored, if the execution is. */
+  /**
+   * Notes that a caller gets the id of the execution, and may ask for its outcome. Resolves when this is stored, if the execution is. Does
+   * nothing if it has ended here: nothing of it is stored then.
+   */
   async want(): Promise<void> {
-    if (this.#isWanted) return;
+    if (this.#isWanted || this.#isOver) return;
     this.#isWanted = true;
     this.#fromStart = true;
     const access = this.#access;
-    if (!access || this.#isOver) return;
+    if (!access) return;
     access.keepBuild?.();
     await this.#noted(access.writer.do("want", this.#options.id, {}));
   }

@@ -30,7 +30,10 @@ export interface FollowedExecution {
   /** Rejects with EXECUTION_LOST or EXECUTION_NOT_FOUND. */
   readonly outcome: Promise<Outcome>;
   progress(): Promise<Progress>;
-  /** Keeps the execution, and later its outcome, because a caller gets its id. Resolves when it is stored, if that is soon. */
+  /**
+   * Keeps the execution, and later its outcome, because a caller gets its id. Resolves when it is stored, if that is soon. An execution that
+   * has ended before is not kept: `isHandedOut` stays false, and the caller gets the outcome.
+   */
   handOut(): Promise<void>;
   /** Whether a caller has its id. */
   readonly isHandedOut: boolean;

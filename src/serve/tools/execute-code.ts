@@ -186,7 +186,9 @@ async function outcomeInTime(
   try {
     const outcome = await Promise.race([followed.outcome, late.promise]);
     if (!outcome) await followed.handOut();
-    return followed.isReleased ? undefined : outcome;
+    if (followed.isReleased) return undefined;
+    // It may have ended before its id could be handed out. Then nothing of it is kept.
+    return outcome ?? (followed.isHandedOut ? undefined : followed.outcome);
   } finally {
     clearTimeout(timer);
     ended.abort();

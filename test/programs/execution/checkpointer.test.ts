@@ -257,3 +257,15 @@ test("pages of a first save that was interrupted are deleted once their process 
   await untilPages(1);
   expect(database.query("SELECT execution FROM pages").all()).toEqual([{ execution: "one" }]);
 });
+
+test("an execution that ended before its id could be handed out is not kept, and says so", async () => {
+  opened.resolve(access());
+  const checkpointer = checkpointerOf();
+  const pages = new Pages();
+  await checkpointer.save(savedOf(pages, { 0: "a" }), []);
+  expect(checkpointer.isStored).toBe(true);
+  await checkpointer.ended({ ok: true } as Outcome);
+  await checkpointer.want();
+  expect(checkpointer.isWanted).toBe(false);
+  await eventually(() => store.get("one") === undefined);
+});
