@@ -62,21 +62,34 @@ export async function observedCall<Value>(
 ): Promise<Value> {
   const startedAt = performance.now();
   const paused = new PausedTime(clock);
-  const end = (): EndEventBase => {
-    const waitedMs = paused.ms;
-    return { call, request, waitedMs, durationMs: performance.now() - startedAt - waitedMs };
-  };
-  const cancelled = () => ({ type: "cancelled", reason: signal.reason, ...end() }) as const;
+  const durationMs = () => performance.now() - startedAt - paused.ms;
+  const cancelled = () =>
+    ({
+      type: "cancelled",
+      reason: signal.reason,
+      call,
+      request,
+      waitedMs: paused.ms,
+      durationMs: durationMs(),
+    }) as const;
   const told = listener({ type: "called", call, request });
   if (told) await told;
   try {
     const value = await make(paused);
-    const heard = listener(signal.aborted ? cancelled() : { type: "returned", value, ...end() });
+    const heard = listener(
+      signal.aborted
+        ? cancelled()
+        : { type: "returned", value, call, request, waitedMs: paused.ms, durationMs: durationMs() },
+    );
     if (heard) await heard;
     return value;
   } catch (error) {
     // A call that was cancelled with the execution did not fail.
-    await listener(signal.aborted ? cancelled() : { type: "failed", error: errorShape(error), ...end() });
+    await listener(
+      signal.aborted
+        ? cancelled()
+        : { type: "failed", error: errorShape(error), call, request, waitedMs: paused.ms, durationMs: durationMs() },
+    );
     throw error;
   }
 }

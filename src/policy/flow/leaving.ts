@@ -139,6 +139,8 @@ function recordsFor(values: readonly Value[], places: readonly Value[], { server
 
 /** Whether a name mixes scripts, such as a Cyrillic е in `send_mail`. */
 function isOfTwoScripts(name: string): boolean {
+  // Nearly every name is ASCII.
+  if (!/[^\0-\x7f]/.test(name)) return false;
   return /\p{Script=Latin}/u.test(name) && /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(name);
 }
 

@@ -100,7 +100,7 @@ export class CallLog {
   #stored(calls: readonly EndedCall[]): StoredCall[] {
     const { config } = this.#options;
     const id = newId(calls[0]!.at);
-    return calls.map((call, number) => ({ id: `${id}-${String(number).padStart(3, "0")}`, config, ...call }));
+    return calls.map((call, number) => Object.assign(call, { id: `${id}-${String(number).padStart(3, "0")}`, config }));
   }
 
   async #tidy(): Promise<void> {

@@ -135,16 +135,28 @@ export class Counts {
     const tools = this.tools.get(server) ?? new Map<string, CountedUse>();
     this.tools.set(server, tools);
     const known = tools.get(tool);
-    if (!known) tools.set(tool, { ...use });
-    else for (const name of useNames) known[name] += use[name];
+    if (!known) {
+      tools.set(tool, { ...use });
+      return;
+    }
+    // Every call comes here, and a loop over names takes three times as long.
+    known.calls += use.calls;
+    known.failures += use.failures;
+    known.durationMs += use.durationMs;
+    known.resultChars += use.resultChars;
+    known.takenChars += use.takenChars;
+    known.argumentChars += use.argumentChars;
   }
 
   addEntryUse(entry: string, tool: string, { calls, failures }: EntryUse): void {
     const tools = this.entries.get(entry) ?? new Map<string, EntryUse>();
     this.entries.set(entry, tools);
-    const known = tools.getOrInsertComputed(tool, () => ({ calls: 0, failures: 0 }));
-    known.calls += calls;
-    known.failures += failures;
+    const known = tools.get(tool);
+    if (!known) tools.set(tool, { calls, failures });
+    else {
+      known.calls += calls;
+      known.failures += failures;
+    }
   }
 
   /** Keeps `maxTools` tools of each kind. Of those with the fewest calls, names are summed up, and entries are dropped. */

@@ -2,7 +2,7 @@
 
 import { exactDigits, parseExact } from "../../base/exact-json.ts";
 import { isObject } from "../../base/json-object.ts";
-import { isJson } from "../../servers/result.ts";
+import { isJson, valueInText } from "../../servers/result.ts";
 import { maxObservedDepth, maxObservedTextChars } from "../limits.ts";
 import type { RegistryTool } from "../model.ts";
 import { looksLikeData } from "./data-keys.ts";
@@ -64,7 +64,7 @@ export interface SeenContent {
 /** Whether observing the content would add nothing to a shape that is known. False in doubt. Takes a tenth of the time of observing it. */
 export function isOfShape({ text, value }: SeenContent, shape: Shape): boolean {
   try {
-    const seen = text === undefined ? value : isJson(text) ? parseExact(text) : text;
+    const seen = text === undefined ? value : valueInText(text);
     if (!new Look(nothingGiven).fits(seen, shape, maxObservedDepth)) return false;
     if (typeof seen === "string") return addsNoForm(seen, shape.form);
     const [key = "", ...others] = isObject(seen) ? Object.keys(seen) : [];
