@@ -98,10 +98,20 @@ export const emptyIndex: RegistryIndex = { version: 1, servers: [] };
 
 export const indexFileName = "index.json";
 
-/** The tool with that name, else the one with that name in code. */
+/** The tool with that name, else the one with that name in code. Each call asks several times, and a web API has thousands of tools. */
 export function findTool({ tools }: RegistryServer, name: string): RegistryTool | undefined {
-  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
+  let names = namesOf.get(tools);
+  if (!names) {
+    names = new Map();
+    for (const tool of tools) if (tool.jsName !== undefined && !names.has(tool.jsName)) names.set(tool.jsName, tool);
+    for (const tool of tools.toReversed()) names.set(tool.name, tool);
+    namesOf.set(tools, names);
+  }
+  return names.get(name);
 }
+
+/** The tools of each list by their names. A list does not change: a server that lists others becomes a new one. */
+const namesOf = new WeakMap<readonly RegistryTool[], Map<string, RegistryTool>>();
 
 /** `server.tool`, with the names that agents use. */
 export function toolId(server: string, tool: string): string {

@@ -17,6 +17,11 @@ import { inRegistry, type Registries, registryOf, storedServers } from "./regist
 /** A larger index is written in a worker. */
 const minIndexBytesOffThread = 500_000;
 
+interface DeniedTools extends Pick<RegistryServer, "fingerprint" | "tools"> {
+  /** The stored server with these tools, and the one without them that it was made of. */
+  whole?: { of: RegistryServer; server: RegistryServer };
+}
+
 /** Time for a worker to write the index. */
 const indexWriteMs = 60_000;
 
@@ -26,7 +31,7 @@ export class IndexStore {
   /** Called with each server that is read from disk, to complete it. */
   readonly #complete: (server: RegistryServer) => void;
   /** Denied tools of the servers that this process has listed. */
-  readonly #denied = new Map<string, Pick<RegistryServer, "fingerprint" | "tools">>();
+  readonly #denied = new Map<string, DeniedTools>();
   #index: RegistryIndex | undefined;
   /** Servers by name, and the index that they come from. */
   #byName: { of: RegistryIndex; servers: Map<string, RegistryServer> } | undefined;
@@ -81,7 +86,10 @@ export class IndexStore {
     const found = this.find(name);
     const denied = this.#denied.get(name);
     if (!found || !denied || denied.tools.length === 0 || denied.fingerprint !== found.fingerprint) return found;
-    return { ...found, tools: [...found.tools, ...denied.tools] };
+    // Kept, because each call asks for it, and a list of tools that stays the same is looked through once.
+    if (denied.whole?.of !== found)
+      denied.whole = { of: found, server: { ...found, tools: [...found.tools, ...denied.tools] } };
+    return denied.whole.server;
   }
 
   /** `whole` has all tools that the server listed. */
