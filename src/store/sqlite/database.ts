@@ -5,7 +5,7 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { writtenByNewer } from "../../base/newer.ts";
 import { databaseBusyMs } from "../limits.ts";
 import { laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor } from "../tables.ts";
@@ -69,11 +69,9 @@ export async function openDatabase(
     if (process.platform !== "win32") chmodSync(file, 0o600);
     database = new sqlite.Database(file, { strict: true, create: true });
     database.run(`PRAGMA busy_timeout = ${databaseBusyMs}`);
-    // The file shrinks when programs have ended.
-    if (statSync(file).size === 0) database.run("PRAGMA auto_vacuum = INCREMENTAL");
     // What was deleted must not stay in free pages.
     database.run("PRAGMA secure_delete = ON");
-    await useWal(database);
+    await begin(database, file);
     if (!isWriter) database.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
     // A line of the journal must survive a loss of power.
     database.run(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);
@@ -104,19 +102,23 @@ function versionOf(database: Database): number {
   return database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
 }
 
-/** SQLite does not wait for other processes that open a new database at the same moment. */
-async function useWal(database: Database): Promise<void> {
+/** Sets what a file keeps. SQLite does not wait for other processes that do the same in a new database. */
+async function begin(database: Database, file: string): Promise<void> {
   for (const deadline = performance.now() + databaseBusyMs; ; ) {
     try {
+      // The file shrinks when programs have ended.
+      if (statSync(file).size === 0) database.run("PRAGMA auto_vacuum = INCREMENTAL");
       database.run("PRAGMA journal_mode = WAL");
       return;
     } catch (error) {
-      const isBusy = (error as { code?: unknown }).code === "SQLITE_BUSY";
-      if (!isBusy || performance.now() > deadline) throw error;
+      if (!raced.includes(systemCodeOf(error)) || performance.now() > deadline) throw error;
       await Bun.sleep(5 + Math.random() * 10);
     }
   }
 }
+
+/** Another process changes the file, or has removed what a killed process had left of its first transaction. */
+const raced: readonly unknown[] = ["SQLITE_BUSY", "SQLITE_IOERR_DELETE_NOENT"];
 
 function makeTables(database: Database): void {
   if (versionOf(database) === schemaVersion && laterTablesIn(database).length === laterNames.length) return;
