@@ -38,13 +38,32 @@ export function newestGroups(known: NewestGroups | undefined, token: NewestGroup
   return more.length === 0 ? undefined : { ...known, groups: [...known.groups, ...more] };
 }
 
+/** A person has signed out at the provider. */
+export interface SignOut {
+  /** The session there, as tokens name it. Empty: all sessions of the person. */
+  session: string;
+  /** In milliseconds since 1970, by the clock of the provider. */
+  at: number;
+}
+
+/** Facts about a person that decide about each use of a right. */
+export interface Standing {
+  isRevoked: boolean;
+  newest: NewestGroups | undefined;
+  signOuts: SignOut[];
+}
+
 export interface PeopleRows {
   /** The people of a config, or of all configs, in the order in which they came. */
   list(config?: string): Promise<StoredPerson[]>;
   /** The ids of those who may no longer. */
   revoked(config: string): Promise<Set<string>>;
   /** Whether a person may no longer, and what the newest known token says. It is asked for with each use of a right. */
-  standing(person: PersonKey): Promise<{ isRevoked: boolean; newest: NewestGroups | undefined }>;
+  standing(person: PersonKey): Promise<Standing>;
+  /** Keeps a sign-out, of which we were told at `now`. Those that are older than `before` are forgotten. */
+  signOut(person: PersonKey, signOut: SignOut, times: { now: number; before: number }): Promise<void>;
+  /** The sign-outs of which a process was told at `since` or later. */
+  signOutsSince(config: string, since: number): Promise<(SignOut & { id: string })[]>;
   /** Keeps what a token says, if no newer one is known. Groups that are older than `before` are forgotten. */
   keepNewest(person: PersonKey, token: NewestGroups, before: number): Promise<void>;
   /**
@@ -87,8 +106,27 @@ export function peopleRows(database: Database): PeopleRows {
       const statement = `SELECT people.revoked_at, newest.issued_at, newest.groups FROM (SELECT 1 AS one) AS always
          LEFT JOIN claudikins.people ON people.config = $config AND people.id = $id
          LEFT JOIN claudikins.newest_groups AS newest ON newest.config = $config AND newest.id = $id`;
-      const row = await database.read(() => first<GroupsRow & { revokedAt: number | null }>(statement, { config, id }));
-      return { isRevoked: (row?.revokedAt ?? null) !== null, newest: row && groupsIn(row) };
+      const signOuts = `SELECT session, at FROM claudikins.sign_outs WHERE ${isPerson}`;
+      return database.read(function* () {
+        const row = yield* first<GroupsRow & { revokedAt: number | null }>(statement, { config, id });
+        const isRevoked = (row?.revokedAt ?? null) !== null;
+        return { isRevoked, newest: row && groupsIn(row), signOuts: yield* all<SignOut>(signOuts, { config, id }) };
+      });
+    },
+    signOut: ({ config, id }, { session, at }, { now, before }) =>
+      database.write(function* () {
+        yield* run(
+          `INSERT INTO claudikins.sign_outs (config, id, session, at, told_at) VALUES ($config, $id, $session, $at, $now)
+           ON CONFLICT (config, id, session) DO UPDATE SET at = excluded.at, told_at = excluded.told_at
+           WHERE excluded.at >= sign_outs.at`,
+          { config, id, session, at, now },
+        );
+        yield* run("DELETE FROM claudikins.sign_outs WHERE told_at < $before", { before });
+        yield* tell();
+      }),
+    async signOutsSince(config, since) {
+      const statement = "SELECT id, session, at FROM claudikins.sign_outs WHERE told_at >= $since AND config = $config";
+      return database.read(() => all<SignOut & { id: string }>(statement, { config, since }));
     },
     keepNewest: ({ config, id }, token, before) =>
       database.write(function* () {
@@ -134,6 +172,7 @@ export function peopleRows(database: Database): PeopleRows {
       database.write(function* () {
         const person = { config, id };
         yield* run(`DELETE FROM claudikins.newest_groups WHERE ${isPerson}`, person);
+        yield* run(`DELETE FROM claudikins.sign_outs WHERE ${isPerson}`, person);
         yield* run(`DELETE FROM claudikins.people WHERE ${isPerson} AND revoked_at IS NULL`, person);
         yield* run(
           `UPDATE claudikins.people SET issuer = '', subject = '', name = id, email = NULL, doors = '[]', first_at = revoked_at,

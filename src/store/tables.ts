@@ -89,6 +89,18 @@ CREATE TABLE claudikins.deliveries (
 CREATE INDEX due_deliveries ON claudikins.deliveries (place, trigger_id, state, next_at) WHERE state <> 'done';
 CREATE INDEX deliveries_of_execution ON claudikins.deliveries (execution) WHERE execution IS NOT NULL;
 `,
+  sign_outs: `
+-- The people who have signed out at the provider, see people.ts. \`told_at\` is by our clock.
+CREATE TABLE claudikins.sign_outs (
+  config TEXT NOT NULL,
+  id ID NOT NULL,
+  session TEXT NOT NULL,
+  at NUMBER NOT NULL,
+  told_at NUMBER NOT NULL,
+  PRIMARY KEY (config, id, session)
+);
+CREATE INDEX sign_outs_by_time ON claudikins.sign_outs (told_at);
+`,
 } as const;
 
 const tables = `

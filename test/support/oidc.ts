@@ -47,6 +47,8 @@ export interface OidcFixture extends AsyncDisposable {
   exchangeProblem: string | undefined;
   /** What assertions (ID-JAG) the provider gives. */
   assertions: AssertionPolicy;
+  /** Where the provider tells of sign-outs, and whether it names the session. It counts after the next `rotate`. */
+  backChannel: { uri: string; namesSession: boolean } | undefined;
 }
 
 export const agentRedirect = "http://127.0.0.1:9/agent";
@@ -138,6 +140,7 @@ export async function oidcFixture(accounts: Record<string, Account>, redirects: 
     exchanges: [],
     exchangeProblem: undefined,
     assertions: assertionPolicy(),
+    backChannel: undefined,
     async token(subject, { audience = "https://tools.example.com", scope = "openid tools" } = {}) {
       const code = await authorized(issuer, { subject, audience, scope });
       const answer = await fetch(`${issuer}/token`, {
@@ -175,6 +178,7 @@ const challenge = Buffer.from(await crypto.subtle.digest("SHA-256", new TextEnco
 
 function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Configuration {
   const claims = (subject: string) => ({ ...fixture.accounts[subject] });
+  const { backChannel } = fixture;
   return {
     adapter: providerMemory(),
     clients: [
@@ -190,6 +194,10 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
         redirect_uris: redirects,
         post_logout_redirect_uris: redirects.map((each) => each.replace("signed-in", "signed-out")),
         grant_types: ["authorization_code", exchangeGrant],
+        ...(backChannel && {
+          backchannel_logout_uri: backChannel.uri,
+          backchannel_logout_session_required: backChannel.namesSession,
+        }),
       },
       {
         client_id: "api",
@@ -218,6 +226,7 @@ function configuration(fixture: OidcFixture, jwk: JWK, redirects: string[]): Con
       introspection: { enabled: true, allowedPolicy: (_, { clientId }) => clientId === "api" },
       revocation: { enabled: true },
       rpInitiatedLogout: { enabled: fixture.canSignOut },
+      backchannelLogout: { enabled: backChannel !== undefined },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => "https://tools.example.com",

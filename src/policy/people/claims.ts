@@ -26,6 +26,8 @@ export interface PersonClaims {
   /** Undefined if the token does not say it. */
   issuedAt?: number | undefined;
   expiresAt: number;
+  /** The session at the provider in which the token was issued. Undefined if the token does not say it. */
+  session?: string | undefined;
 }
 
 /** Only asymmetric signatures, because the public key must not be enough to make one. */
@@ -62,6 +64,7 @@ export async function accessClaims(
   if (claimsOfIdTokens.some((claim) => payload[claim] !== undefined)) {
     throw invalid("this is an ID token: send the access token");
   }
+  if (payload["events"] !== undefined) throw invalid("it tells of an event");
   return personOf(payload, oidc);
 }
 
@@ -87,7 +90,12 @@ interface Expected {
   skewSeconds: number;
 }
 
-async function verified(token: string, provider: Provider, { audience, skewSeconds }: Expected): Promise<JWTPayload> {
+/** The claims of a JWT of the provider, which must be for one of `audience`. Throws PersonRefused. */
+export async function verified(
+  token: string,
+  provider: Provider,
+  { audience, skewSeconds }: Expected,
+): Promise<JWTPayload> {
   const { decodeJwt, errors, jwtVerify } = await import("jose");
   const { issuer } = provider;
   try {
@@ -133,7 +141,7 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
 }
 
 function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
-  const { iss: issuer = "", sub: subject, iat, exp = 0 } = payload;
+  const { iss: issuer = "", sub: subject, iat, exp = 0, sid } = payload;
   if (typeof subject !== "string" || subject === "") throw invalid("it names nobody");
   // Some providers let people enter any address.
   const email = payload["email_verified"] === false ? undefined : shortText(payload["email"]);
@@ -148,6 +156,7 @@ function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
     ...(groupClaim(payload, oidc) === undefined ? { isSilent: true } : {}),
     issuedAt: typeof iat === "number" ? iat * 1_000 : undefined,
     expiresAt: exp * 1_000,
+    ...(typeof sid === "string" ? { session: sid } : {}),
   };
 }
 

@@ -8,22 +8,29 @@ import type { Log } from "../../base/log.ts";
 import { dayMs, minuteMs } from "../../base/units.ts";
 import type { SubjectToken } from "../../config/credentials.ts";
 import { type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
-import { type NewestGroups, newestGroups } from "../../store/people.ts";
+import { newestGroups, type SignOut, type Standing } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
 import { Rights } from "./rights.ts";
+import { isEndedBy, signOutIn } from "./sign-outs.ts";
 
 /** Time between two checks for expired and revoked people. Their work must end within a second. */
 const peopleLookMs = 250;
 
-/** Tokens of one person whose groups are remembered. A person has few clients, and each has one valid token. */
+/** How far back each check for people who have signed out looks, because another process may need time to write it. */
+const signOutLookMs = minuteMs;
+
+/** Tokens of one person that are remembered. A person has few clients, and each has one valid token. */
 const maxLiveTokens = 50;
 
 /** Time for which the groups in the newest token of a person are kept. Older tokens have expired long before. */
 const newestGroupsKeptMs = 90 * dayMs;
+
+/** Time for which a sign-out is kept. Tokens that were issued before have expired by then. */
+const signOutsKeptMs = 90 * dayMs;
 
 /** Time between two writes of a person's last activity. */
 const personSeenGapMs = minuteMs;
@@ -45,7 +52,6 @@ class Live {
   /** When the token was issued, in milliseconds since 1970. */
   issuedAt = 0;
   expiresAt = 0;
-  /** The tokens with a claim about groups. */
   #tokens: PersonClaims[] = [];
   readonly ending = new AbortController();
   readonly revoking = new AbortController();
@@ -60,16 +66,25 @@ class Live {
   renew(claims: PersonClaims, accessToken: string | undefined): void {
     const { issuedAt = 0, expiresAt } = claims;
     const isOther = (each: PersonClaims) => !Bun.deepEquals(each, claims);
-    if (!claims.isSilent) this.#tokens = [...this.#tokens.filter(isOther), claims].slice(-maxLiveTokens);
+    this.#tokens = [...this.#tokens.filter(isOther), claims].slice(-maxLiveTokens);
     if (issuedAt >= this.issuedAt) this.accessToken = accessToken ?? this.accessToken;
     this.issuedAt = Math.max(this.issuedAt, issuedAt);
     this.expiresAt = Math.max(this.expiresAt, expiresAt);
   }
 
+  /** Forgets the tokens that ended with a sign-out. Without others, the person is no longer here. */
+  signOut(signOut: SignOut): void {
+    const left = this.#tokens.filter((token) => !isEndedBy(token, signOut));
+    if (left.length === this.#tokens.length) return;
+    this.#tokens = left;
+    this.accessToken = undefined;
+    this.expiresAt = Math.max(0, ...left.map(({ expiresAt }) => expiresAt));
+  }
+
   /** The groups that all tokens valid at this time have, because work for the person is done for all of these tokens. */
   groupsAt(now: number): string[] {
     this.#tokens = this.#tokens.filter(({ expiresAt }) => expiresAt > now);
-    const [first, ...others] = this.#tokens;
+    const [first, ...others] = this.#tokens.filter(({ isSilent }) => !isSilent);
     return first?.groups.filter((group) => others.every(({ groups }) => groups.includes(group))) ?? [];
   }
 }
@@ -165,9 +180,25 @@ export class LivePeople implements AsyncDisposable {
     return { id, name, claims, ended: person.ending.signal, revoked: person.revoking.signal };
   }
 
+  /**
+   * Ends the tokens of a person who has signed out at the provider, in every process. `token` is the provider's logout token. Throws
+   * PersonRefused.
+   */
+  async signOut(token: string): Promise<void> {
+    const { oidc } = this;
+    if (!oidc) throw new PersonRefused("invalid", "The config no longer says how people sign in");
+    const { id, ...signOut } = await signOutIn(token, this.provider(oidc), oidc);
+    const { store, config, log } = this.#options;
+    const now = Date.now();
+    await store.people.signOut({ config, id }, signOut, { now, before: now - signOutsKeptMs });
+    log.info(`person ${id} has signed out at the provider`);
+    this.#people.get(id)?.signOut(signOut);
+    await this.#look();
+  }
+
   /** Makes the claims of a verified token known to every process. Throws PersonRefused if the person was revoked. */
   async know(claims: PersonClaims): Promise<void> {
-    const newest = await this.#newestOf(claims);
+    const { newest } = await this.#standingOf(claims);
     const { id, groups, isSilent, issuedAt } = claims;
     if (isSilent || issuedAt === undefined || !newestGroups(newest, { issuedAt, groups })) return;
     const { store, config } = this.#options;
@@ -176,7 +207,7 @@ export class LivePeople implements AsyncDisposable {
 
   /** What a token allows at this moment. Throws PersonRefused if the person was revoked. */
   async rightsOf(claims: PersonClaims): Promise<Rights> {
-    return new Rights(claims, await this.#newestOf(claims), this.oidc);
+    return new Rights(claims, (await this.#standingOf(claims)).newest, this.oidc);
   }
 
   /** Whether a token opens a door at this moment. Throws PersonRefused if the person was revoked. */
@@ -184,17 +215,19 @@ export class LivePeople implements AsyncDisposable {
     return (await this.rightsOf(claims)).mayUse(door);
   }
 
-  /** Throws PersonRefused if the person was revoked. */
-  async refuseRevoked(person: Person): Promise<void> {
-    await this.#newestOf(person);
+  /** Throws PersonRefused if the person was revoked, or has signed out since the token of `person` was issued. */
+  async refuseRevoked(person: Person | PersonClaims): Promise<void> {
+    await this.#standingOf(person);
   }
 
-  /** The groups that the newest known token has. Throws PersonRefused if the person was revoked. */
-  async #newestOf({ id, name }: Person): Promise<NewestGroups | undefined> {
+  async #standingOf(person: Person | PersonClaims): Promise<Standing> {
     const { store, config } = this.#options;
-    const { isRevoked, newest } = await store.people.standing({ config, id });
-    if (isRevoked) throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
-    return newest;
+    const { id, name } = person;
+    const standing = await store.people.standing({ config, id });
+    if (standing.isRevoked) throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
+    if ("expiresAt" in person && standing.signOuts.some((each) => isEndedBy(person, each)))
+      throw new PersonRefused("invalid", "The person has signed out since the token was issued");
+    return standing;
   }
 
   /** Writes that the person has used a door. Never throws. */
@@ -227,6 +260,9 @@ export class LivePeople implements AsyncDisposable {
     const revoked = await this.#revoked().catch(() => new Set<string>());
     const gone = [...this.#people.values()].filter(({ id }) => revoked.has(id));
     for (const person of gone) this.#end(person, true);
+    const signOuts = await this.#signOutsSince(now - signOutLookMs);
+    for (const { id, ...signOut } of signOuts) this.#people.get(id)?.signOut(signOut);
+    for (const signOut of signOuts) this.#idTokens.signOut(signOut);
     for (const person of this.#people.values()) if (person.expiresAt + skewMs <= now) this.#end(person, false);
     if (gone.length > 0) this.#endAll(gone.map(({ id }) => id));
     const { shared } = this.#idTokens;
@@ -244,7 +280,7 @@ export class LivePeople implements AsyncDisposable {
       for (const key of this.#notedAt.keys()) if (key.startsWith(`${person.id} `)) this.#notedAt.delete(key);
     if (isRevoked) person.revoking.abort();
     person.ending.abort();
-    this.#options.log.info(`${isRevoked ? "was revoked" : "the token has expired"}: person ${person.id}`);
+    this.#options.log.info(`${isRevoked ? "was revoked" : "no token is valid any more"}: person ${person.id}`);
   }
 
   #endAll(ids: string[]): void {
@@ -254,6 +290,12 @@ export class LivePeople implements AsyncDisposable {
         log.warn(`Cannot end the programs and credentials of revoked people: ${messageOf(error)}`),
       ),
     );
+  }
+
+  /** Empty if the database cannot be read: the next check reads them again, and each use of a right reads its own. */
+  async #signOutsSince(since: number): Promise<(SignOut & { id: string })[]> {
+    const { store, config } = this.#options;
+    return store.people.signOutsSince(config, since).catch(() => []);
   }
 
   async #revoked(): Promise<Set<string>> {
@@ -275,7 +317,7 @@ export class LivePeople implements AsyncDisposable {
 
 /** The sign-in of a person to the page. */
 interface SignIn {
-  readonly claims: Pick<PersonClaims, "id">;
+  readonly claims: Pick<PersonClaims, "id" | "session" | "issuedAt">;
   readonly idToken: string;
   /** In milliseconds since 1970, as `endsAt`. */
   readonly begunAt: number;
@@ -311,6 +353,12 @@ class IdTokens {
   /** Forgets the token of a sign-in that a person has ended. A newer one of the same person stays. */
   end({ claims: { id }, idToken }: SignIn): void {
     if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
+  }
+
+  /** Forgets the token of a person who has signed out at the provider. */
+  signOut({ id, ...signOut }: SignOut & { id: string }): void {
+    const kept = this.#newest.get(id);
+    if (kept && isEndedBy(kept.claims, signOut)) this.#newest.delete(id);
   }
 
   /** Forgets the tokens of revoked people and of ended sign-ins. `ended` contains the names of shared sign-ins. */

@@ -278,6 +278,8 @@ export class FrontDoor {
     const { replicas } = this.#options;
     await replicas?.joined;
     const forwarded = replicas?.forwarded(request);
+    const signedOut = await this.#options.people?.signOutAt(request);
+    if (signedOut) return signedOut;
     if (page?.has(pathname)) return page.answer(request, () => server.timeout(request, 0));
     if (isWebhook(pathname)) {
       if (this.#isDraining) throw new LeavingRefusal();

@@ -2,14 +2,23 @@
  * Lets people in who have signed in at the provider of the config, as an OAuth resource server: RFC 6750 and RFC 9728, as the authorization of
  * MCP requires.
  */
+
+import { pagePath } from "../../config/oidc.ts";
 import type { LivePeople, LivePerson } from "../../policy/people/live-people.ts";
 import { PersonRefused } from "../../policy/people/refused.ts";
 import { personOwner } from "../owner.ts";
+import { textOf } from "./body.ts";
 import type { Caller } from "./clients.ts";
 import { HttpRefusal, insufficientScope, invalidToken } from "./refusal.ts";
 import { targetOf } from "./target.ts";
 
 const metadataPath = "/.well-known/oauth-protected-resource";
+
+/** The provider sends logout tokens here. */
+const signOutPath = `${pagePath}back-channel-logout`;
+
+/** Bytes of a request with a logout token, of which providers send some 1,000. */
+const maxSignOutBytes = 65_536;
 
 /** The form of a door's path. The metadata of all such paths are alike, so they do not tell which doors exist. */
 const resourcePath = /^\/[a-z0-9-]{1,32}$/;
@@ -41,6 +50,22 @@ export class PeopleGate {
       ...(oidc.scopes.length > 0 ? { scopes_supported: oidc.scopes } : {}),
       resource_name: "claudikins",
     });
+  }
+
+  /** Answers the provider when it tells us that a person has signed out. Undefined for other paths. Throws an HttpRefusal. */
+  async signOutAt(request: Request): Promise<Response | undefined> {
+    if (targetOf(request).pathname !== signOutPath) return undefined;
+    if (request.method !== "POST") throw new HttpRefusal(405, "Only POST is allowed", { allow: "POST" });
+    const form = new URLSearchParams(await textOf(request, maxSignOutBytes));
+    const headers = { "cache-control": "no-store" };
+    try {
+      await this.people.signOut(form.get("logout_token") ?? "");
+      return new Response(null, { headers });
+    } catch (error) {
+      if (!(error instanceof PersonRefused)) throw error;
+      if (error.kind === "unavailable") throw refusalOf(error, "");
+      return Response.json({ error: "invalid_request", error_description: error.message }, { status: 400, headers });
+    }
   }
 
   /** What a client needs to know to get a token. */

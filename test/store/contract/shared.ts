@@ -1,7 +1,7 @@
 /** What the processes of a `serve --http` know together: people, labels and quotas. */
 import { expect, test } from "bun:test";
 import { executionHolder } from "../../../src/store/labels.ts";
-import type { StoredPerson } from "../../../src/store/people.ts";
+import type { SignOut, StoredPerson } from "../../../src/store/people.ts";
 import type { Processes } from "../contract.ts";
 
 function person(id: string, more: Partial<StoredPerson> = {}): StoredPerson {
@@ -50,7 +50,7 @@ export function peopleContract(processes: Processes): void {
     const [ann, bob] = [person("a"), person("b")];
     const newest = async (of = ann) => (await other.people.standing(of)).newest;
     const keep = (groups: string[], issuedAt: number, of = ann) => one.people.keepNewest(of, { issuedAt, groups }, 0);
-    expect(await other.people.standing(ann)).toEqual({ isRevoked: false, newest: undefined });
+    expect(await other.people.standing(ann)).toEqual({ isRevoked: false, newest: undefined, signOuts: [] });
     await keep(["qa", "\0\ud800 'x'"], 10.5);
     expect(await newest()).toEqual({ issuedAt: 10.5, groups: ["qa", "\0\ud800 'x'"] });
     await keep(["qa", "it"], 9);
@@ -78,9 +78,36 @@ export function peopleContract(processes: Processes): void {
     expect(await other.people.standing(person("a"))).toEqual({
       isRevoked: true,
       newest: { issuedAt: 5, groups: ["qa"] },
+      signOuts: [],
     });
     await one.people.forget(person("a"));
-    expect(await other.people.standing(person("a"))).toEqual({ isRevoked: true, newest: undefined });
+    expect(await other.people.standing(person("a"))).toEqual({ isRevoked: true, newest: undefined, signOuts: [] });
+  });
+
+  test("have signed out at the provider, of one session or of all, until that is old", async () => {
+    const { one, other } = processes;
+    const [ann, bob] = [person("a"), person("b")];
+    const signOut = (session: string, at: number, now: number, of = ann) =>
+      one.people.signOut(of, { session, at }, { now, before: 0 });
+    await signOut("s1", 10, 100);
+    await signOut("", 20, 110);
+    // An older one changes nothing, however late it comes.
+    await signOut("", 15, 120);
+    await signOut("", 5, 130, bob);
+    const bySession = (rows: SignOut[]) => rows.sort((x, y) => (x.session < y.session ? -1 : 1));
+    expect(bySession((await other.people.standing(ann)).signOuts)).toEqual([
+      { session: "", at: 20 },
+      { session: "s1", at: 10 },
+    ]);
+    expect(await other.people.signOutsSince("/a.json", 110)).toEqual([
+      { id: "a", session: "", at: 20 },
+      { id: "b", session: "", at: 5 },
+    ]);
+    expect(await other.people.signOutsSince("/b.json", 0)).toEqual([]);
+    await one.people.signOut(bob, { session: "", at: 6 }, { now: 200, before: 115 });
+    expect((await other.people.standing(ann)).signOuts).toEqual([]);
+    await one.people.forget(bob);
+    expect((await other.people.standing(bob)).signOuts).toEqual([]);
   });
 
   test("that are forgotten have no row, and if they were revoked, one that says nothing else", async () => {
