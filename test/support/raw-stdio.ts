@@ -63,8 +63,12 @@ export function rawStdio(
       const { promise, resolve } = Promise.withResolvers<Message>();
       waiting.set(id, resolve);
       const _meta = envelope(options.capabilities ?? capabilities);
-      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } })}\n`);
-      child.stdin.flush();
+      try {
+        child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } })}\n`);
+        child.stdin.flush();
+      } catch {
+        // The process has just died, and never answers.
+      }
       return { status: 200, ...(await promise) } as Answer;
     },
     async hears(fits) {
