@@ -55,6 +55,9 @@ export const defaultOidc = {
   clockSkewSeconds: 10,
 } as const;
 
+/** Okta and Keycloak put the id of a user into both, Entra ID into the claim `oid`. */
+export const defaultScim = { attribute: "externalId", claim: "sub", groups: false } as const;
+
 /** The settings of a config that has none. */
 export const defaultSettings = {
   extends: "user",

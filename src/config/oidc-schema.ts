@@ -1,7 +1,7 @@
 /** The schema of `auth`. */
 import { z } from "zod";
 import { sealingFields } from "./credentials-schema.ts";
-import { defaultOidc } from "./defaults.ts";
+import { defaultOidc, defaultScim } from "./defaults.ts";
 import { endpointProblem, issuerProblem, type OidcEntry, publicAddressProblem } from "./oidc.ts";
 
 /** The difference of two clocks that a config may allow. Machines that set their clocks differ by less than a second. */
@@ -27,6 +27,18 @@ const introspectionFields = {
 
 export const introspectionKeys = Object.keys(introspectionFields);
 
+const scimFields = {
+  /** The token of the directory. */
+  token: text,
+  /** The attribute of its users that tokens have as `claim`. */
+  attribute: z.enum(["externalId", "userName"]).default(defaultScim.attribute),
+  claim: text.default(defaultScim.claim),
+  /** Whether the groups are those of the directory. */
+  groups: z.boolean().default(defaultScim.groups),
+};
+
+export const scimKeys = Object.keys(scimFields);
+
 const oidcFields = {
   issuer: textWithout(issuerProblem),
   /** One value, or several. A token must have one of them. */
@@ -51,6 +63,8 @@ const oidcFields = {
   clientSecret: text.optional(),
   /** How access tokens that are not JWTs are checked. */
   introspection: z.object(introspectionFields).optional(),
+  /** The directory that says who the people are. */
+  scim: z.object(scimFields).optional(),
 };
 
 const oidcSchema = z.object(oidcFields).superRefine(({ clientId, clientSecret }, context) => {

@@ -27,6 +27,18 @@ export interface OidcEntry {
   clientId?: string | undefined;
   clientSecret?: string | undefined;
   introspection?: IntrospectionEntry | undefined;
+  scim?: ScimEntry | undefined;
+}
+
+/** The directory that says who the people are (SCIM 2.0). */
+export interface ScimEntry {
+  /** The secret that it sends with each request. */
+  token: string;
+  /** The attribute of a user that is the same as `claim` in the tokens of the person. */
+  attribute: "externalId" | "userName";
+  claim: string;
+  /** Whether people have the groups of the directory, and not those of their tokens. */
+  groups: boolean;
 }
 
 /** The client that asks the provider about access tokens that are not JWTs (RFC 7662). `clientSecret` is a secret. */

@@ -177,7 +177,7 @@ function isSecret(path: readonly (string | number)[]): boolean {
   if (key === "telemetry") return ["", "endpoint", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "auth" && inner === "oidc")
-    return path.length === 2 || ["clientSecret", "introspection"].includes(String(path[2]));
+    return path.length === 2 || ["clientSecret", "introspection", "scim"].includes(String(path[2]));
   // In an entry, it may have the credentials of a source, by names that others chose.
   if (key === "auth" && !["CLIENT_ID", "scopes", "oidc"].includes(String(inner))) return true;
   if (key === "oauth" || key === "auth" || key === "exchange") {
@@ -257,6 +257,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   look(oidc && findNodeAtLocation(oidc, ["doors"]), ["auth", "oidc", "doors"]);
   const introspection = oidc && findNodeAtLocation(oidc, ["introspection"]);
   look(introspection, ["auth", "oidc", "introspection"], knownKeys.introspection, true);
+  look(oidc && findNodeAtLocation(oidc, ["scim"]), ["auth", "oidc", "scim"], knownKeys.scim, true);
   const servers = findNodeAtLocation(root, ["mcpServers"]);
   look(servers, ["mcpServers"]);
   for (const { name, node } of membersOf(servers)) {

@@ -35,7 +35,7 @@ import { limitsSchema, megabytes, timeoutMs } from "./limits-schema.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { wholeConfig } from "./oidc.ts";
-import { authFields, authSchema, introspectionKeys, oidcKeys } from "./oidc-schema.ts";
+import { authFields, authSchema, introspectionKeys, oidcKeys, scimKeys } from "./oidc-schema.ts";
 import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
@@ -398,6 +398,7 @@ export const knownKeys = {
   auth: Object.keys(authFields),
   oidc: oidcKeys,
   introspection: introspectionKeys,
+  scim: scimKeys,
   llm: Object.keys(llmFields),
   registries: Object.keys(registryFields),
   telemetry: Object.keys(telemetryFields),

@@ -56,6 +56,7 @@ export interface Standing {
 export interface PeopleRows {
   /** The people of a config, or of all configs, in the order in which they came. */
   list(config?: string): Promise<StoredPerson[]>;
+  get(person: PersonKey): Promise<StoredPerson | undefined>;
   /** The ids of those who may no longer. */
   revoked(config: string): Promise<Set<string>>;
   /** Whether a person may no longer, and what the newest known token says. It is asked for with each use of a right. */
@@ -96,6 +97,11 @@ export function peopleRows(database: Database): PeopleRows {
       const statement = `SELECT * FROM claudikins.people ${where} ORDER BY first_at, id`;
       const rows = await database.read(() => all<Row>(statement, { config }));
       return rows.map(({ doors, ...row }) => ({ ...row, doors: JSON.parse(doors) as string[] }));
+    },
+    async get(person) {
+      const statement = `SELECT * FROM claudikins.people WHERE ${isPerson}`;
+      const row = await database.read(() => first<Row>(statement, { config: person.config, id: person.id }));
+      return row && { ...row, doors: JSON.parse(row.doors) as string[] };
     },
     async revoked(config) {
       const statement = "SELECT id FROM claudikins.people WHERE config = $config AND revoked_at IS NOT NULL";

@@ -12,6 +12,7 @@ import type { CallLogRows } from "./call-log.ts";
 import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
 import type { DeliveryRows } from "./deliveries.ts";
+import type { DirectoryRows } from "./directory.ts";
 import type { ExecutionRows } from "./executions.ts";
 import type { FileRows } from "./files.ts";
 import type { LabelRows } from "./labels.ts";
@@ -31,6 +32,8 @@ export interface Store extends AsyncDisposable {
   readonly counts: CountRows;
   /** The people who have signed in to `serve --http`. */
   readonly people: PeopleRows;
+  /** The users and groups that a company's directory sends. */
+  readonly directory: DirectoryRows;
   /** The labels of what was read. */
   readonly labels: LabelRows;
   /** How much of each quota was used. */

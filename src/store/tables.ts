@@ -101,6 +101,33 @@ CREATE TABLE claudikins.sign_outs (
 );
 CREATE INDEX sign_outs_by_time ON claudikins.sign_outs (told_at);
 `,
+  directory: `
+-- The users and groups that a directory sends over SCIM, see directory.ts. \`key\` is the name in lower case, and \`json\` has the attributes.
+CREATE TABLE claudikins.directory (
+  config TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  id ID NOT NULL,
+  key TEXT NOT NULL,
+  external_id TEXT,
+  is_active FLAG NOT NULL,
+  person ID,
+  created_at NUMBER NOT NULL,
+  changed_at NUMBER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (config, kind, id),
+  UNIQUE (config, kind, key)
+);
+CREATE INDEX directory_by_external_id ON claudikins.directory (config, kind, external_id) WHERE external_id IS NOT NULL;
+`,
+  directory_members: `
+CREATE TABLE claudikins.directory_members (
+  config TEXT NOT NULL,
+  team ID NOT NULL,
+  member ID NOT NULL,
+  PRIMARY KEY (config, team, member)
+);
+CREATE INDEX teams_of_member ON claudikins.directory_members (config, member);
+`,
 } as const;
 
 const tables = `

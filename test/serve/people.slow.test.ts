@@ -122,6 +122,17 @@ describe("an access token", () => {
     expect(status).toBe(200);
   });
 
+  test("without groups, because they are too many, says so", async () => {
+    await start();
+    const more = {
+      groups: undefined,
+      _claim_names: { groups: "src1" },
+      _claim_sources: { src1: { endpoint: "https://x" } },
+    };
+    const { status, message } = await knock(await provider.forged(claims(more)));
+    expect([status, message]).toEqual([404, expect.stringContaining("left your groups out of the token")]);
+  });
+
   test("is asked for as OAuth clients expect it", async () => {
     await start();
     const origin = new URL(serving!.url).origin;

@@ -6,6 +6,7 @@ import { auditContract } from "./contract/audit.ts";
 import { callLogContract } from "./contract/call-log.ts";
 import { countsContract, recordsContract } from "./contract/counted.ts";
 import { deliveriesContract } from "./contract/deliveries.ts";
+import { directoryContract } from "./contract/directory.ts";
 import { executionsContract } from "./contract/executions.ts";
 import { programsContract } from "./contract/programs.ts";
 import { labelsContract, peopleContract, quotasContract } from "./contract/shared.ts";
@@ -49,6 +50,7 @@ export function storeContract(name: string, place: () => Promise<StorePlace>): v
     describe("calls", () => callLogContract(processes));
     describe("counts", () => countsContract(processes));
     describe("people", () => peopleContract(processes));
+    describe("the directory", () => directoryContract(processes));
     describe("labels", () => labelsContract(processes));
     describe("quotas", () => quotasContract(processes));
     describe("approvals", () => approvalsContract(processes));

@@ -4,6 +4,7 @@ import { durationText } from "../../base/duration.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { type Log, openLog } from "../../base/log.ts";
 import { type ConfigChoice, discoverConfig } from "../../config/discover.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { type Person, requireUsable } from "../../config/oidc.ts";
@@ -14,6 +15,7 @@ import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { FrontDoorOptions, LeavingTimes, Visitor } from "../../serve/http/front-door.ts";
 import type { Replicas } from "../../serve/http/replicas/replicas.ts";
+import type { Scim } from "../../serve/scim/scim.ts";
 import type { LiveTokens } from "../../serve/tokens/live-tokens.ts";
 import type { CredentialStore } from "../../servers/auth/credentials.ts";
 import { configOwner } from "../../servers/logs/place.ts";
@@ -107,8 +109,7 @@ async function livePeople(app: App, choice: HttpChoice, { env }: Io): Promise<Li
     config: origin.file,
     store: app.store,
     log: app.log,
-    withValues: async (part) =>
-      (await import("../../servers/values/read-values.ts")).withReadValues(part, "auth.oidc", { env }),
+    withValues: (part) => withValuesOf(part, env),
     endPeople: (ids) => endPeople(ids, origin.file, env),
   });
 }
@@ -150,13 +151,38 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
       // A replica continues it.
       app.store.continuations !== undefined ||
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
-    changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { id, name }),
+    changePeople: (chosen, what, { id, name }) => changePeople(chosen, what, io.env, { by: { id, name } }),
     deletePerson: async (person, { id, name }) => {
       const { deletePerson } = await import("../../serve/people/delete-person.ts");
       const programs = savedProgramsOfAll(app.config, io.env);
       return deletePerson(person, { shared: await shared(), programs, env: io.env, by: { id, name } });
     },
   });
+}
+
+/** What a company's directory says about people. Undefined without one. */
+async function directoryOf(app: App, people: LivePeople, { env }: Io): Promise<Scim | undefined> {
+  const { origin } = app.config;
+  if (!people.oidc?.scim || origin.kind === "demo") return undefined;
+  const [{ Scim }, { changePeople }] = await Promise.all([
+    import("../../serve/scim/scim.ts"),
+    import("../../serve/people/access.ts"),
+  ]);
+  return new Scim({
+    oidc: () => people.oidc,
+    config: origin.file,
+    rows: app.store.directory,
+    log: app.log,
+    withValues: (part) => withValuesOf(part, env),
+    async setAccess(id, what) {
+      const person = await app.store.people.get({ config: origin.file, id });
+      if (person) await changePeople([person], what, env, { why: "the directory says so" });
+    },
+  });
+}
+
+async function withValuesOf<T>(part: T, env: Environment): Promise<T> {
+  return (await import("../../servers/values/read-values.ts")).withReadValues(part, "auth.oidc", { env });
 }
 
 /** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
@@ -177,7 +203,8 @@ async function untilInterrupted(
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   await using replicas = await replicasOf(app, log);
   const page = people && (await peoplePage(app, people, { ...choice, signIns: replicas?.signIns }, io));
-  const door = new FrontDoor(app, { ...choice, token, people: gate, page, replicas, log });
+  const directory = people && (await directoryOf(app, people, io));
+  const door = new FrontDoor(app, { ...choice, token, people: gate, page, directory, replicas, log });
   const { url } = door;
   try {
     if (replicas) await join(replicas, url, io);

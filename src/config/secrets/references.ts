@@ -87,6 +87,7 @@ const keysOfConfig: readonly string[] = [
   "registries",
   "auth.oidc.clientSecret",
   "auth.oidc.introspection.clientSecret",
+  "auth.oidc.scim.token",
   "auth.sealingKey",
 ];
 
@@ -99,14 +100,16 @@ export function entryReferenceProblem(entry: object): ReferenceProblem | undefin
 export function configReferenceProblem(config: object): ReferenceProblem | undefined {
   const { mcpServers: _, auth, ...rest } = config as Record<string, unknown>;
   const { sealingKey, oidc, ...others } = isObject(auth) ? auth : {};
-  const { clientSecret, introspection, ...provider } = isObject(oidc) ? oidc : {};
+  const { clientSecret, introspection, scim, ...provider } = isObject(oidc) ? oidc : {};
+  const { token, ...directory } = isObject(scim) ? scim : {};
   const { clientSecret: asking, ...endpoint } = isObject(introspection) ? introspection : {};
   const secret = {
     "auth.oidc.clientSecret": clientSecret,
     "auth.oidc.introspection.clientSecret": asking,
+    "auth.oidc.scim.token": token,
     "auth.sealingKey": sealingKey,
   };
-  return problemIn({ ...rest, auth: { ...others, provider, endpoint }, ...secret }, keysOfConfig);
+  return problemIn({ ...rest, auth: { ...others, provider, endpoint, directory }, ...secret }, keysOfConfig);
 }
 
 interface ReferenceProblem {

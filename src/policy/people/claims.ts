@@ -23,11 +23,15 @@ export interface PersonClaims {
   groups: string[];
   /** Set if the token has no claim about groups, such as a token for fewer scopes. The groups of other tokens are not affected. */
   isSilent?: true;
+  /** Set if the provider says that it has left out the groups, because they are too many. Entra ID does so. */
+  hasMoreGroups?: true;
   /** Undefined if the token does not say it. */
   issuedAt?: number | undefined;
   expiresAt: number;
   /** The session at the provider in which the token was issued. Undefined if the token does not say it. */
   session?: string | undefined;
+  /** The value by which the directory of the config has the person. */
+  directoryValue?: string | undefined;
 }
 
 /** Only asymmetric signatures, because the public key must not be enough to make one. */
@@ -154,9 +158,11 @@ function personIn(payload: JWTPayload, oidc: Oidc): PersonClaims {
     email,
     groups: groupsIn(payload, oidc),
     ...(groupClaim(payload, oidc) === undefined ? { isSilent: true } : {}),
+    ...(isOverage(payload, oidc) ? { hasMoreGroups: true } : {}),
     issuedAt: typeof iat === "number" ? iat * 1_000 : undefined,
     expiresAt: exp * 1_000,
     ...(typeof sid === "string" ? { session: sid } : {}),
+    ...(oidc.scim ? { directoryValue: shortClaim(payload, oidc.scim.claim) } : {}),
   };
 }
 
@@ -170,8 +176,23 @@ function groupsIn(payload: JWTPayload, oidc: Oidc): string[] {
   return textsOf(typeof found === "string" ? [found] : found).slice(0, maxGroups);
 }
 
+function groupClaim(payload: JWTPayload, { groups }: Oidc): unknown {
+  return claimIn(payload, groups);
+}
+
+/** A claim elsewhere (OpenID Connect Core 1.0, section 5.6.2). */
+function isOverage(payload: JWTPayload, { groups }: Oidc): boolean {
+  const names = payload["_claim_names"];
+  return isObject(names) && Object.hasOwn(names, groups);
+}
+
+function shortClaim(payload: JWTPayload, claim: string): string | undefined {
+  const found = claimIn(payload, claim);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
 /** The claim is a key, or a path of keys with dots between them. */
-function groupClaim(payload: JWTPayload, { groups: claim }: Oidc): unknown {
+function claimIn(payload: JWTPayload, claim: string): unknown {
   const next = (value: unknown, key: string) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
   return Object.hasOwn(payload, claim) ? payload[claim] : claim.split(".").reduce<unknown>(next, payload);
 }

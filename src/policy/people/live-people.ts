@@ -7,8 +7,9 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { dayMs, minuteMs } from "../../base/units.ts";
 import type { SubjectToken } from "../../config/credentials.ts";
-import { type Oidc, type Person, wholeConfig } from "../../config/oidc.ts";
-import { newestGroups, type SignOut, type Standing } from "../../store/people.ts";
+import { type Oidc, type Person, type ScimEntry, wholeConfig } from "../../config/oidc.ts";
+import type { DirectoryUser } from "../../store/directory.ts";
+import { type NewestGroups, newestGroups, type SignOut, type Standing } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
 import { Introspection } from "./introspection.ts";
@@ -173,7 +174,7 @@ export class LivePeople implements AsyncDisposable {
   async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
     await this.know(claims);
     const person = this.#people.get(claims.id) ?? new Live(claims);
-    person.renew(claims, accessToken);
+    person.renew((await this.#counted(claims)).claims, accessToken);
     this.#people.set(claims.id, person);
     this.#watch();
     const { id, name } = claims;
@@ -200,6 +201,7 @@ export class LivePeople implements AsyncDisposable {
   async know(claims: PersonClaims): Promise<void> {
     const { newest } = await this.#standingOf(claims);
     const { id, groups, isSilent, issuedAt } = claims;
+    if (this.oidc?.scim?.groups) return;
     if (isSilent || issuedAt === undefined || !newestGroups(newest, { issuedAt, groups })) return;
     const { store, config } = this.#options;
     await store.people.keepNewest({ config, id }, { issuedAt, groups }, Date.now() - newestGroupsKeptMs);
@@ -207,7 +209,8 @@ export class LivePeople implements AsyncDisposable {
 
   /** What a token allows at this moment. Throws PersonRefused if the person was revoked. */
   async rightsOf(claims: PersonClaims): Promise<Rights> {
-    return new Rights(claims, (await this.#standingOf(claims)).newest, this.oidc);
+    const counted = await this.#counted(claims);
+    return new Rights(counted.claims, counted.newest, this.oidc);
   }
 
   /** Whether a token opens a door at this moment. Throws PersonRefused if the person was revoked. */
@@ -220,6 +223,32 @@ export class LivePeople implements AsyncDisposable {
     await this.#standingOf(person);
   }
 
+  /** The claims with the groups that count, and what the newest known token says. Throws PersonRefused. */
+  async #counted(claims: PersonClaims): Promise<{ claims: PersonClaims; newest: NewestGroups | undefined }> {
+    const { newest } = await this.#standingOf(claims);
+    const { scim } = this.oidc ?? {};
+    if (!scim?.groups) return { claims, newest };
+    const { groups = [] } = (await this.#userOf(claims, scim)) ?? {};
+    // The directory is asked now, so no token is newer.
+    return { claims: { ...claims, groups }, newest: { issuedAt: claims.issuedAt ?? 0, groups } };
+  }
+
+  /** The user of the directory that a token is for. */
+  async #userOf({ directoryValue }: PersonClaims, { attribute }: ScimEntry): Promise<DirectoryUser | undefined> {
+    const { store, config } = this.#options;
+    return directoryValue === undefined ? undefined : store.directory.user(config, attribute, directoryValue);
+  }
+
+  /** Throws PersonRefused if the directory of the config does not have the person, or not as active. */
+  async #refuseFormer(claims: PersonClaims, scim: ScimEntry): Promise<void> {
+    const user = await this.#userOf(claims, scim);
+    const { id, name } = claims;
+    if (!user?.isActive)
+      throw new PersonRefused("revoked", `The directory of your company does not have ${name} as an active user`);
+    const { store, config } = this.#options;
+    if (user.person !== id) await store.directory.known(config, user.id, id);
+  }
+
   async #standingOf(person: Person | PersonClaims): Promise<Standing> {
     const { store, config } = this.#options;
     const { id, name } = person;
@@ -227,6 +256,8 @@ export class LivePeople implements AsyncDisposable {
     if (standing.isRevoked) throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
     if ("expiresAt" in person && standing.signOuts.some((each) => isEndedBy(person, each)))
       throw new PersonRefused("invalid", "The person has signed out since the token was issued");
+    const { scim } = this.oidc ?? {};
+    if (scim && "expiresAt" in person) await this.#refuseFormer(person, scim);
     return standing;
   }
 

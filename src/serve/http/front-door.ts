@@ -73,6 +73,8 @@ export interface FrontDoorOptions extends HttpGateOptions, SessionLimits, Modern
   openDoor: (door: string | undefined, visitor?: Visitor) => Promise<App>;
   /** The page for people who have signed in. */
   page?: HttpPage | undefined;
+  /** What a company's directory says about people. */
+  directory?: { answer(request: Request): Promise<Response | undefined> } | undefined;
   /** Other processes that share the database. */
   replicas?: Replicas | undefined;
   log: Log;
@@ -278,8 +280,9 @@ export class FrontDoor {
     const { replicas } = this.#options;
     await replicas?.joined;
     const forwarded = replicas?.forwarded(request);
-    const signedOut = await this.#options.people?.signOutAt(request);
-    if (signedOut) return signedOut;
+    const { people, directory } = this.#options;
+    const told = (await people?.signOutAt(request)) ?? (await directory?.answer(request));
+    if (told) return told;
     if (page?.has(pathname)) return page.answer(request, () => server.timeout(request, 0));
     if (isWebhook(pathname)) {
       if (this.#isDraining) throw new LeavingRefusal();
@@ -413,7 +416,10 @@ export class FrontDoor {
     }
     // Another token of the person may still open the door.
     if (!isOurs || rights?.hasLost(door) !== false) await this.#people.leave(person, door);
-    throw new HttpRefusal(404, "Nothing is served at this path for you. Your groups may not include it");
+    const why = person.claims.hasMoreGroups
+      ? "The provider has left your groups out of the token, because they are too many"
+      : "Your groups may not include it";
+    throw new HttpRefusal(404, `Nothing is served at this path for you. ${why}`);
   }
 
   #doorNamed(name: string): Promise<OpenDoor> {

@@ -11,16 +11,17 @@ import { clientsOf, personOwner } from "../owner.ts";
 
 /**
  * Revokes people, with the programs that they have left and their credentials for servers, or restores them. `by` is the administrator on
- * the page. Returns the people whose state has changed. Throws FILE_NOT_WRITABLE.
+ * the page, and `why` a reason for the audit log. Returns the people whose state has changed. Throws FILE_NOT_WRITABLE.
  */
 export async function changePeople(
   chosen: readonly StoredPerson[],
   what: "revoked" | "restored",
   env: Environment,
-  by?: Person,
+  { by, why }: { by?: Person | undefined; why?: string | undefined } = {},
 ): Promise<StoredPerson[]> {
   const changing = chosen.filter(({ revokedAt }) => (revokedAt === null) === (what === "revoked"));
-  const events = changing.map(({ id, name, config }) => ({ decision: what, config, person: { id, name } }));
+  const reason = why === undefined ? {} : { why };
+  const events = changing.map(({ id, name, config }) => ({ decision: what, config, person: { id, name }, ...reason }));
   const place = thisProcess(by ? "page" : "command");
   if (events.length > 0) await record(env, events, { ...place, ...(by ? { person: by } : {}) });
   const revokedAt = what === "revoked" ? Date.now() : null;

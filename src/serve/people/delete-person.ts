@@ -88,6 +88,7 @@ export async function deletePerson(
   await store.replicas?.sessions.forget(config, personOwner(id));
   await removeLabels(labelled, { config, env, store });
   for (const place of programs) await removePrograms(place, personOwner(id));
+  await store.directory.forget(config, id);
   await store.people.forget(person);
   return deleted;
 }

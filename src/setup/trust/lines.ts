@@ -165,12 +165,13 @@ function shownJson(name: string, value: unknown): unknown {
 }
 
 function authLines(auth: NonNullable<ParsedConfig["auth"]>, line: MakeLine): TrustLine[] {
-  const { oidc: { introspection, ...oidc } = {}, sealingKey, sealingKeyFile } = auth;
+  const { oidc: { introspection, scim, ...oidc } = {}, sealingKey, sealingKeyFile } = auth;
   const masked = <T extends { clientSecret?: string | undefined }>({ clientSecret, ...rest }: T) =>
     clientSecret === undefined ? rest : { ...rest, clientSecret: shownValue("clientSecret", clientSecret, true) };
   const asking = introspection ? { introspection: masked(introspection) } : {};
+  const directory = scim ? { scim: { ...scim, token: shownValue("token", scim.token, true) } } : {};
   return [
-    line("oidc", JSON.stringify({ ...masked(oidc), ...asking }), auth),
+    line("oidc", JSON.stringify({ ...masked(oidc), ...asking, ...directory }), auth),
     ...(sealingKey ?? []).map((key) => line("seal with", shownValue("sealingKey", key, true), key)),
     ...(sealingKeyFile === undefined ? [] : [line("seal with keys in", sealingKeyFile)]),
     ...readLines(variablesIn(auth), line),

@@ -9,6 +9,7 @@ import { type CallLogRows, callLogRows } from "../call-log.ts";
 import type { Continuations } from "../continuations.ts";
 import { type CountRows, countRows } from "../counts.ts";
 import { type DeliveryRows, deliveryRows } from "../deliveries.ts";
+import { type DirectoryRows, directoryRows } from "../directory.ts";
 import { executionRows } from "../execution-table.ts";
 import type { ExecutionRows } from "../executions.ts";
 import type { FileRows } from "../files.ts";
@@ -42,6 +43,7 @@ export class PostgresStore implements Store {
   readonly callLog: CallLogRows;
   readonly counts: CountRows;
   readonly people: PeopleRows;
+  readonly directory: DirectoryRows;
   readonly labels: LabelRows;
   readonly quotas: QuotaRows;
   readonly approvals: ApprovalRows;
@@ -71,6 +73,7 @@ export class PostgresStore implements Store {
     this.callLog = callLogRows(connections, new CallLogDays(connections));
     this.counts = countRows(connections);
     this.people = peopleRows(connections);
+    this.directory = directoryRows(connections);
     this.labels = labelRows(connections);
     this.quotas = quotaRows(connections);
     this.approvals = approvalRows(connections, async (change, by, now) => {

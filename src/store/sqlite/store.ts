@@ -9,6 +9,7 @@ import { auditLog } from "../audit/table.ts";
 import { callColumns, callKeys, callLogRows, maxUserCalls, type StoredCall } from "../call-log.ts";
 import { countRows } from "../counts.ts";
 import { type DeliveryRows, deliveryRows } from "../deliveries.ts";
+import { directoryRows } from "../directory.ts";
 import { executionRows } from "../execution-table.ts";
 import { labelRows } from "../labels.ts";
 import { peopleRows } from "../people.ts";
@@ -39,6 +40,7 @@ export class SqliteStore implements Store {
   readonly callLog;
   readonly counts;
   readonly people;
+  readonly directory;
   readonly labels;
   readonly quotas;
   readonly approvals;
@@ -59,6 +61,7 @@ export class SqliteStore implements Store {
     });
     this.counts = countRows(connection);
     this.people = peopleRows(connection);
+    this.directory = directoryRows(connection);
     this.labels = labelRows(connection);
     this.quotas = quotaRows(connection);
     this.audit = auditLog(connection.durable, auditProtection);
