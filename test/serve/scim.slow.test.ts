@@ -131,7 +131,7 @@ describe("people", () => {
     expect(await store.people.list()).toMatchObject([{ subject: "ann", revokedAt: expect.any(Number) }]);
   });
 
-  test("that an administrator has revoked stay so, whatever else the directory changes", async () => {
+  test("stay revoked by an administrator, whatever else the directory changes", async () => {
     await start();
     const id = await newUser("ann");
     expect(await knock("ann")).toBe(200);

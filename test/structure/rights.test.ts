@@ -10,7 +10,7 @@ const uses: Record<string, Record<string, string>> = {
     "tokenOf 1": "gives servers the person's token, which the provider exchanges as it decides",
   },
   "cli/doctor/people.ts": { "groups 6": "shows the name of the claim; decides nothing" },
-  "config/oidc-schema.ts": { "groups 5": "the form of the settings" },
+  "config/oidc-schema.ts": { "groups 6": "the form of the settings" },
   "config/oidc.ts": {
     "groups 1": "isIn, which rights.ts alone calls",
     "groupsOfDoor 1": "the definition; rights.ts alone calls it",
@@ -27,10 +27,13 @@ const uses: Record<string, Record<string, string>> = {
     "refuseRevoked 2": "asked again when keys or a sign-in come back",
   },
   "page/people/page.ts": { "refuseRevoked 1": "asked with each request and each event of a session" },
-  "policy/people/claims.ts": { "scopesOf 2": "the scopes of the token at hand, before it counts for anything" },
+  "policy/people/claims.ts": {
+    "groups 4": "the name of the claim, and the list that the token has",
+    "scopesOf 2": "the scopes of the token at hand, before it counts for anything",
+  },
   "policy/people/live-people.ts": {
-    "groups 6":
-      "what verified tokens say, for the newest groups in the store, and for programs of entries those that all valid tokens have",
+    "groups 11":
+      "what verified tokens say, for the newest groups in the store, for programs of entries those that all valid tokens have, and those of the directory, which is asked each time",
     "keepNewest 1": "only for a verified token of a person who is not revoked",
     "mayUse 2": "rights that the line asks for",
     "newestGroups 1": "whether a token is newer than what the store has",
