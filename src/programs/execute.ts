@@ -135,7 +135,7 @@ async function withSharedFiles(
     const outcome = await work();
     // A program that was given up here may have other files where it continues. A dry run has changed a copy.
     const problems = checkpointer?.isReleased === true || dryRun ? [] : await workspace.keep();
-    for (const text of problems) outcome.logs.push({ level: "error", text });
+    for (const text of [...problems, ...workspace.takeConflicts()]) outcome.logs.push({ level: "error", text });
     return outcome;
   });
 }

@@ -26,6 +26,12 @@ export interface FileRow {
   changedAt: number;
 }
 
+/** An entry as a replica has changed it. */
+export interface FileChange extends FileRow {
+  /** The time of the row that was changed. Null if there was none. */
+  base: number | null;
+}
+
 /** What has changed in a workspace. */
 export interface FileChanges {
   /** Counts the changes of the workspace. 0 if there was none. */
@@ -57,13 +63,13 @@ export interface FileRows {
   addParts(parts: readonly (PartPlace & { bytes: Uint8Array })[]): Promise<void>;
   /**
    * Stores rows in the place of those with the same paths, all of them at once. Returns the new version and, by path, the times that the rows got.
-   * Throws FILE_NOT_WRITABLE if the workspace would be larger than `room`; then nothing is stored.
+   * `conflicts` are the paths of files that others have changed since: their rows stay as they are. Throws FILE_NOT_WRITABLE if the workspace would be larger than `room`; then nothing is stored.
    */
   commit(
     place: SharedPlace,
-    rows: readonly FileRow[],
+    rows: readonly FileChange[],
     room: FileRoom,
-  ): Promise<{ version: number; changedAt: ReadonlyMap<string, number> }>;
+  ): Promise<{ version: number; changedAt: ReadonlyMap<string, number>; conflicts: string[] }>;
   /** Removes everything in the workspaces of a person. Returns the number of files. */
   clear(person: { config: string; person: string }, now: number): Promise<number>;
   /** The people of a config whose workspaces were cleared lately, and when. */

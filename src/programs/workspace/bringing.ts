@@ -8,6 +8,7 @@ import { maxFileBytes } from "../../sandbox/limits.ts";
 import type { FileChanges, FileRow } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
 import { entriesAtOnce } from "../limits.ts";
+import { baseOf } from "./known-files.ts";
 import type { WorkspaceParts } from "./parts.ts";
 
 /** Attempts to read the files of a workspace while others replace them. */
@@ -86,8 +87,11 @@ function isDue(row: FileRow, parts: WorkspaceParts): boolean {
   }
   if (!known.isOwn(look, row)) return true;
   // It is compared with the row when it is stored.
+  const before = known.get(row.path);
   if (row.kind === "removed") known.delete(row.path);
-  else known.set(row.path, { mark: known.get(row.path)?.mark ?? "", row });
+  // What an earlier program has left was made of this row, as far as anybody knows.
+  else if (!before && !known.isComplete) known.set(row.path, { mark: "", row });
+  else known.set(row.path, { mark: before?.mark ?? "", row, base: baseOf(before) });
   return false;
 }
 

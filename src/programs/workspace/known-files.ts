@@ -8,6 +8,14 @@ export interface KnownFile {
   mark: string;
   /** The last row of the database. */
   row: FileRow;
+  /** The time of the row that the file was made of, if others have changed the row since. Null if there was none. */
+  base?: number | null;
+}
+
+/** The time of the row that a file in the folder was made of. Null if there was none. */
+export function baseOf(known: KnownFile | undefined): number | null {
+  if (!known) return null;
+  return known.base === undefined ? known.row.changedAt : known.base;
 }
 
 export class KnownFiles extends Map<string, KnownFile> {

@@ -1,6 +1,7 @@
 /**
  * A workspace that replicas share. Its files are in the database, and the folder of each replica has a copy with which programs work. Of two
- * programs that change the same file at different replicas at the same time, the one that is stored last counts.
+ * programs that change the same file at different replicas at the same time, the one that is stored first has the name. The other one's file
+ * gets a name of its own, and it is told.
  */
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
@@ -10,13 +11,19 @@ import { megabytes } from "../../base/units.ts";
 import { FileRefusal, shown } from "../../sandbox/host/filesystem/fault.ts";
 import { type Look, pathProblem, WorkspaceFolder } from "../../sandbox/host/workspace-folder.ts";
 import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries } from "../../sandbox/limits.ts";
-import type { FileRow, FileRows, PartPlace } from "../../store/files.ts";
+import type { FileChange, FileRow, FileRows, PartPlace } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
 import { entriesAtOnce, roundedMs } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import { bring } from "./bringing.ts";
-import { KnownFiles } from "./known-files.ts";
+import { baseOf, KnownFiles } from "./known-files.ts";
 import type { WorkspaceParts } from "./parts.ts";
+
+/** Times that conflicts are looked for again, while others change the same files. */
+const maxConflictRounds = 5;
+
+/** Conflicts that wait to be told. Further ones are only in the log. */
+const maxUntoldConflicts = 50;
 
 /** Problems of files that are remembered, so that each is told once. */
 const maxToldProblems = 1_000;
@@ -26,6 +33,8 @@ type Turn = "bring" | "keep";
 export class SharedWorkspace {
   readonly #parts: WorkspaceParts;
   readonly #told = new Set<string>();
+  /** What programs have not been told yet. */
+  #conflicts: string[] = [];
   /** What has not begun yet. */
   readonly #waiting = new Map<Turn, Promise<unknown>>();
   #last: Promise<unknown> = Promise.resolve();
@@ -72,13 +81,22 @@ export class SharedWorkspace {
         const { known, folder } = this.#parts;
         // What others have removed must not come back.
         if (!known.isComplete || !folder.exists) await bring(this.#parts);
-        return keep(this.#parts);
+        const { problems, conflicts } = await keep(this.#parts);
+        this.#conflicts = [...this.#conflicts, ...conflicts].slice(0, maxUntoldConflicts);
+        return problems;
       });
     } catch (error) {
       const problem = `what was changed in ./workspace is on this replica alone: ${messageOf(error)}`;
       this.#parts.log.warn(problem);
       return [problem];
     }
+  }
+
+  /** The conflicts of files since they were asked for last. */
+  takeConflicts(): string[] {
+    const conflicts = this.#conflicts;
+    this.#conflicts = [];
+    return conflicts;
   }
 
   /** One after the other. Callers that wait for the same share it. */
@@ -125,28 +143,64 @@ interface Change {
 }
 
 /**
- * Returns the problems of files that cannot be shared, each of them once. Throws DATABASE_UNAVAILABLE, and FILE_NOT_WRITABLE if the workspace is too
- * large: then nothing is stored.
+ * Returns the problems of files that cannot be shared, each of them once, and what became of files that others have changed at the same time.
+ * Throws DATABASE_UNAVAILABLE, and FILE_NOT_WRITABLE if the workspace is too large: then nothing is stored.
  */
-export async function keep(parts: WorkspaceParts): Promise<string[]> {
+export async function keep(parts: WorkspaceParts): Promise<{ problems: string[]; conflicts: string[] }> {
+  const { known } = parts;
+  const problems: string[] = [];
+  const told: string[] = [];
+  for (let round = 1; ; round++) {
+    const conflicts = await stored(problems, parts);
+    if (conflicts.length === 0 || round === maxConflictRounds) return { problems, conflicts: told };
+    for (const path of conflicts) told.push(await putAside(path, parts));
+    // What others have stored gets its place, and what was put aside is stored.
+    known.reset();
+    await bring(parts);
+  }
+}
+
+/** Returns the paths of files that others have changed since, which are not stored. Throws as `keep` does. */
+async function stored(problems: string[], parts: WorkspaceParts): Promise<string[]> {
   const { files, place, known } = parts;
   const local = await looksOf(parts);
-  const problems: string[] = [];
   const changes = [...(await changesIn(local, problems, parts)), ...removedFrom(local, parts)];
-  if (changes.length === 0) return problems;
-  const rows = changes.map(({ row }) => row);
-  const { version, changedAt } = await files.commit(place, rows, {
+  if (changes.length === 0) return [];
+  const rows = changes.map(({ row }): FileChange => ({ ...row, base: baseOf(known.get(row.path)) }));
+  const { version, changedAt, conflicts } = await files.commit(place, rows, {
     entries: maxWorkspaceEntries,
     bytes: maxWorkspaceBytes,
   });
   // Otherwise, others have changed something in between.
   if (version === known.version + 1) known.version = version;
+  const isConflict = new Set(conflicts);
   for (const [index, { row, mark }] of changes.entries()) {
     if (index % entriesAtOnce === 0) await eventLoopTurn();
+    if (isConflict.has(row.path)) continue;
     if (mark === undefined) known.delete(row.path);
     else note({ ...row, changedAt: changedAt.get(row.path) ?? row.changedAt }, mark, parts);
   }
-  return problems;
+  return conflicts;
+}
+
+/** Gives the file of this replica another name. Returns what to tell about it. */
+async function putAside(path: string, parts: WorkspaceParts): Promise<string> {
+  const { folder, log } = parts;
+  const look = folder.look(path);
+  const both = `./workspace/${shown(path)} was changed by another program at the same time`;
+  if (look?.kind !== "file") return `${both}: it was not removed`;
+  const [, start = "", end = ""] = /^(.*?)(\.[^./]*)?$/s.exec(path) ?? [];
+  const mark = `conflict-${crypto.randomUUID().slice(0, 8)}`;
+  const name = [`${start}.${mark}${end}`, `${mark}${end}`, mark].find((each) => pathProblem(each) === undefined)!;
+  const { changedAt } = look;
+  const isRight = () => folder.look(path)?.mark === look.mark;
+  const isThere = await folder.write(name, folder.read(path, filePartBytes, maxFileBytes), { isRight, changedAt });
+  // A program that still writes it has it aside the next time.
+  if (!isThere) return `${both}, and is being written here`;
+  folder.remove(path);
+  const text = `${both}: what this one has written is in ./workspace/${shown(name)}`;
+  log.warn(text);
+  return text;
 }
 
 /** Everything that is in the folder. Throws FILE_NOT_WRITABLE if it is too much to be shared. */

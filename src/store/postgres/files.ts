@@ -1,7 +1,7 @@
 /** The files of shared workspaces, as rows. Their contents are in parts, to which the row of a file refers once all of them are stored. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { dayMs, hourMs, megabyte } from "../../base/units.ts";
-import type { FileRoom, FileRow, FileRows } from "../files.ts";
+import type { FileChange, FileRoom, FileRow, FileRows } from "../files.ts";
 import { all, first, run, type Work } from "../work.ts";
 import type { Connections } from "./connections.ts";
 
@@ -69,15 +69,18 @@ export function fileRows(connections: Connections): FileRows {
           { id, config, person },
         );
         const { version } = next!;
-        const replaced = yield* all<{ content: string }>(
-          `SELECT content FROM claudikins.files WHERE workspace = $id AND content IS NOT NULL
+        const found = yield* all<FileRow>(
+          `SELECT path, kind, sha256, content, changed_at FROM claudikins.files WHERE workspace = $id
            AND path IN (SELECT value FROM texts($paths))`,
           { id, paths: rows.map(({ path }) => path) },
         );
-        const stored = yield* upsert({ id, version, rows });
+        const before = new Map(found.map((row) => [row.path, row]));
+        const own = rows.filter((row) => !isConflict(row, before.get(row.path)));
+        const stored = yield* upsert({ id, version, rows: own });
         yield* requireRoom(id, room);
-        yield* deleteParts(replaced.map(({ content }) => content));
-        return { version, changedAt: new Map(stored.map(({ path, changedAt }) => [path, changedAt])) };
+        yield* deleteParts(own.flatMap(({ path }) => before.get(path)?.content ?? []));
+        const conflicts = rows.filter((row) => !own.includes(row)).map(({ path }) => path);
+        return { version, changedAt: new Map(stored.map(({ path, changedAt }) => [path, changedAt])), conflicts };
       });
     },
 
@@ -124,6 +127,12 @@ export function fileRows(connections: Connections): FileRows {
       });
     },
   };
+}
+
+/** Whether somebody else has changed a file since, to something else. */
+function isConflict({ kind, sha256, base }: FileChange, row: FileRow | undefined): boolean {
+  if (kind === "folder" || row?.kind !== "file" || row.changedAt === base) return false;
+  return kind === "removed" || sha256 !== row.sha256;
 }
 
 function upsert({
