@@ -1,7 +1,10 @@
 /** Makes the disturbances of a plan, each at its time. */
+import { executable } from "../../../test/support/claudikins.ts";
+import { executeRequest, rawSession } from "../../../test/support/http-serve.ts";
+import { runProgram, testEnvironment } from "../../../test/support/process.ts";
 import type { Disturbance } from "./plan.ts";
 import type { Replicas } from "./replicas.ts";
-import type { Site } from "./site.ts";
+import { doorOf, type Site, subjectOf } from "./site.ts";
 
 /** A disturbance that was made. Times are in milliseconds since 1970. */
 export interface Made {
@@ -11,19 +14,37 @@ export interface Made {
   to?: number;
 }
 
+/** Time in which the open request of a revoked person is answered. */
+const revokedWithinMs = 5_000;
+
+const late = { text: "nothing", at: Number.POSITIVE_INFINITY };
+
+interface DisturberOptions {
+  site: Site;
+  replicas: Replicas;
+  /** The usual number of replicas. */
+  usual: number;
+  people: number;
+  report: (line: string) => void;
+  fail: (kind: string, more: string) => void;
+}
+
 export class Disturber {
   readonly #site: Site;
   readonly #replicas: Replicas;
-  /** The usual number of replicas. */
   readonly #usual: number;
   readonly #report: (line: string) => void;
+  readonly #people: number;
+  readonly #fail: (kind: string, more: string) => void;
   readonly made: Made[] = [];
 
-  constructor(site: Site, replicas: Replicas, usual: number, report: (line: string) => void) {
+  constructor({ site, replicas, usual, people, report, fail }: DisturberOptions) {
     this.#site = site;
     this.#replicas = replicas;
     this.#usual = usual;
+    this.#people = people;
     this.#report = report;
+    this.#fail = fail;
   }
 
   /** Resolves when the last effect has ended. */
@@ -40,7 +61,7 @@ export class Disturber {
   }
 
   /** Returns false if there is no replica for it. */
-  async #make({ kind, atMs, forMs, which }: Disturbance, made: Made): Promise<boolean> {
+  async #make({ kind, atMs, forMs, which, table }: Disturbance, made: Made): Promise<boolean> {
     const { postgres, database } = this.#site;
     const { serving } = this.#replicas;
     const replica = serving[Math.floor(which * serving.length)];
@@ -48,8 +69,10 @@ export class Disturber {
     const isOneLess = kind === "kill" || kind === "freeze" || kind === "drain";
     if (isOneLess && (replica === undefined || (serving.length === 1 && this.#usual > 1))) return false;
     this.made.push(made);
-    const of = isOneLess ? ` of the replica at ${replica!.port}` : "";
-    this.#report(`${(atMs / 1_000).toFixed(1)} s: ${kind}${of}${kind === "freeze" ? ` for ${forMs / 1_000} s` : ""}`);
+    const of = isOneLess ? ` of the replica at ${replica!.port}` : table === undefined ? "" : ` of ${table}`;
+    this.#report(
+      `${(atMs / 1_000).toFixed(1)} s: ${kind}${of}${kind === "freeze" || kind === "lock" ? ` for ${forMs / 1_000} s` : ""}`,
+    );
     switch (kind) {
       case "kill":
         await this.#replicas.kill(replica!);
@@ -75,7 +98,38 @@ export class Disturber {
         break;
       case "cut":
         await postgres.cut(database);
+        break;
+      case "lock": {
+        const lock = `LOCK TABLE claudikins.${table} IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(${forMs / 1_000})`;
+        await postgres.run(database, `DO $$ BEGIN ${lock}; END $$`);
+        break;
+      }
+      case "revoke":
+        await this.#revoke(Math.floor(which * this.#people));
     }
     return true;
+  }
+
+  /** Revokes a person whose request is open, and restores the person. */
+  async #revoke(number: number): Promise<void> {
+    const { balancer, provider, env, folder } = this.#site;
+    const headers = { authorization: `Bearer ${await provider.token(subjectOf(number))}` };
+    const session = await rawSession(`${balancer.origin}/${doorOf(number)}`, "2025-11-25", {}, "storm", headers);
+    const open = await session.post(executeRequest(2, "await sleep(60_000)"));
+    const people = async (what: string) => {
+      const command = [executable(), "people", what, this.#site.personId(number)];
+      const { exitCode, stderr } = await runProgram(command, { cwd: folder.path, env: testEnvironment(env) });
+      if (exitCode !== 0) this.#fail(`people ${what} has failed`, stderr.slice(0, 300));
+    };
+    const answered = open.text().then(
+      (text) => ({ text, at: performance.now() }),
+      (error) => ({ text: String(error), at: performance.now() }),
+    );
+    await people("revoke");
+    const revokedAt = performance.now();
+    const { text, at } = await Promise.race([answered, Bun.sleep(revokedWithinMs).then(() => late)]);
+    if (at - revokedAt > revokedWithinMs || !/"(?:error|result)":/.test(text))
+      this.#fail("the open request of a revoked person got no answer in time", text.slice(0, 300));
+    await people("restore");
   }
 }

@@ -2,6 +2,7 @@
 
 /** Statuses that say: try again, perhaps elsewhere. */
 const statuses: Record<number, string> = {
+  403: "403: the person is revoked",
   401: "401: the session of the page has ended",
   404: "404: the session has ended",
   502: "502: the replica has ended",

@@ -24,7 +24,7 @@ const maxKept = 20;
 const maxExamples = 3;
 
 export class Oracle {
-  readonly wrong: string[] = [];
+  readonly wrong: string[];
   /** Errors of allowed kinds, and how often they were seen. */
   readonly errors: Record<string, number> = {};
   /** The first errors of each kind. */
@@ -39,11 +39,18 @@ export class Oracle {
   /** Executions of people, by their ids. */
   readonly executions = new Map<string, number>();
   readonly #isCalm: boolean;
+  readonly #calmUntil: number;
   readonly #counts = new Map<string, number>();
 
-  /** In a calm storm, no error is allowed. */
-  constructor(isCalm: boolean) {
+  /** In a calm storm, no error is allowed. In a trial, none is allowed before `calmUntil`, which is a time of `performance.now`. Mistakes are added to `wrong`. */
+  constructor(isCalm: boolean, wrong: string[] = [], calmUntil = 0) {
     this.#isCalm = isCalm;
+    this.wrong = wrong;
+    this.#calmUntil = calmUntil;
+  }
+
+  get #allowsNone(): boolean {
+    return this.#isCalm || performance.now() < this.#calmUntil;
   }
 
   /** `kind` is the same for mistakes of the same kind. */
@@ -59,7 +66,7 @@ export class Oracle {
 
   /** An error that somebody saw. Without a kind, it is not allowed. */
   saw(kind: string | undefined, where: string, text: string): void {
-    if (kind === undefined || this.#isCalm) this.fail(`${where} got an error`, text.slice(0, 600));
+    if (kind === undefined || this.#allowsNone) this.fail(`${where} got an error`, text.slice(0, 600));
     if (kind === undefined) return;
     this.errors[kind] = (this.errors[kind] ?? 0) + 1;
     this.examples[kind] ??= [];

@@ -16,14 +16,19 @@ export const disturbances = [
   "cut",
 ] as const;
 
+/** Disturbances of a trial only: a lock of a table of the database, and an administrator who revokes a person with an open request. */
+type OfTrial = "lock" | "revoke";
+
 export interface Disturbance {
-  kind: (typeof disturbances)[number];
+  kind: (typeof disturbances)[number] | OfTrial;
   /** Since the beginning of the storm. */
   atMs: number;
   /** How long a replica is frozen, is missing, or stays. */
   forMs: number;
-  /** Which of the replicas, as a share of their number. */
+  /** Which of the replicas, or of the people, as a share of their number. */
   which: number;
+  /** The table that is locked. */
+  table?: string;
 }
 
 /** Longer than the lease of a replica, which is 15 s. */
@@ -36,7 +41,7 @@ const everyMs = 12_000;
 export function planOf(seed: number, seconds: number): Disturbance[] {
   const random = new Random(seed, -1);
   const plan: Disturbance[] = [];
-  let kinds: Disturbance["kind"][] = [];
+  let kinds: (typeof disturbances)[number][] = [];
   for (let atMs = 5_000; ; atMs += everyMs * (0.3 + 1.4 * random.next())) {
     if (kinds.length === 0) kinds = shuffled(disturbances, random);
     const kind = kinds.pop()!;

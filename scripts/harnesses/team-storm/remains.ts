@@ -130,3 +130,45 @@ export async function judgeProcesses({ folder }: Site, oracle: Oracle): Promise<
     process.kill(pid, "SIGKILL");
   }
 }
+
+interface SeenCalls {
+  far: readonly { tool: string; key: string }[];
+  near: readonly { tool: string; key: string }[];
+}
+
+/** Compares the call log with what the servers got: for each person and tool, as many calls as have left. */
+export async function judgeCallLog(site: Site, oracle: Oracle, seen: SeenCalls): Promise<void> {
+  const count = (counts: Map<string, number>, what: string, more = 1) =>
+    counts.set(what, (counts.get(what) ?? 0) + more);
+  const got = new Map<string, number>();
+  for (const { tool, key } of seen.far) count(got, `far.${tool} of p${[...peopleIn(key)].join(",")}`);
+  for (const { tool, key } of seen.near) count(got, `near.${tool} of p${Math.floor(Number(key) / 1_000_000) - 1}`);
+  const { rows, sent } = await loggedCalls(site);
+  for (const what of new Set([...got.keys(), ...sent.keys()])) {
+    const [left, arrived] = [sent.get(what) ?? 0, got.get(what) ?? 0];
+    if (left !== arrived)
+      oracle.fail("the call log differs from what a server got", `${what}: ${left} left, ${arrived} came`);
+  }
+  oracle.did(`compared ${rows} lines of the call log`);
+}
+
+async function loggedCalls({ postgres, database, personId, provider }: Site) {
+  const numbers = new Map(
+    Object.keys(provider.accounts).flatMap((subject) => {
+      const [, number] = /^p(\d+)$/.exec(subject) ?? [];
+      return number === undefined ? [] : [[personId(Number(number)), number]];
+    }),
+  );
+  const found = await postgres.run(
+    database,
+    `SELECT person, server, tool, sum(sent)::int AS sent, count(*)::int AS rows FROM claudikins.call_log
+     WHERE server IN ('far', 'near') GROUP BY person, server, tool`,
+  );
+  const sent = new Map<string, number>();
+  let rows = 0;
+  for (const row of found as { person: string; server: string; tool: string; sent: number; rows: number }[]) {
+    rows += row.rows;
+    if (row.sent > 0) sent.set(`${row.server}.${row.tool} of p${numbers.get(row.person)}`, row.sent);
+  }
+  return { rows, sent };
+}

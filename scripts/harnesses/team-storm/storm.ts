@@ -15,6 +15,7 @@ import { Person } from "./person.ts";
 import { type Disturbance, planOf } from "./plan.ts";
 import {
   judgeAudit,
+  judgeCallLog,
   judgeFiles,
   judgeOutput,
   judgeProcesses,
@@ -38,22 +39,29 @@ const endsWithinMs = 120_000;
 export interface Storm extends StormOptions {
   /** Disturbances in the place of those of the seed. */
   plan?: readonly Disturbance[];
+  /** Time from the beginning in which nobody may see an error. */
+  calmMs?: number;
+  /** Whether the call log must have each call that servers got. Calls of a replica that was killed may be missing. */
+  hasAllCalls?: boolean;
   report?: (line: string) => void;
 }
 
-export async function teamStorm({ report = () => {}, plan, ...options }: Storm): Promise<StormResult> {
+export async function teamStorm(storm: Storm): Promise<StormResult> {
+  const { report = () => {}, plan, calmMs = 0, hasAllCalls = false, ...options } = storm;
   const { seed, seconds, people: count, replicas: usual, isCalm } = options;
-  const oracle = new Oracle(isCalm);
   await using site = await openSite(count, usual);
-  await using replicas = new Replicas(site, oracle.wrong);
+  const wrong: string[] = [];
+  await using replicas = new Replicas(site, wrong);
   await Promise.all(Array.from({ length: usual }, () => replicas.start()));
   await ready(site);
+  const oracle = new Oracle(isCalm, wrong, performance.now() + calmMs);
   report(`${count} people, ${usual} replicas behind ${site.balancer.kind}`);
   const people = Array.from(
     { length: count },
     (_, number) => new Person(number, new Random(seed, number), site, oracle),
   );
-  const disturber = new Disturber(site, replicas, usual, report);
+  const fail = (kind: string, more: string) => oracle.fail(kind, more);
+  const disturber = new Disturber({ site, replicas, usual, people: count, report, fail });
   const [database, stopWatch] = watchDatabase(site);
   const ending = new AbortController();
   const approving = approvers.map((subject, place) =>
@@ -75,6 +83,7 @@ export async function teamStorm({ report = () => {}, plan, ...options }: Storm):
   await stopWatch();
   await replicas.drainAll();
   await judge({ site, oracle, replicas, disturber, count });
+  if (hasAllCalls) await judgeCallLog(site, oracle, { far: site.far.calls, near: nearCalls(site) });
   const { times } = oracle;
   return {
     ...options,
