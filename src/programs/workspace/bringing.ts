@@ -3,7 +3,7 @@ import { ClaudikinsError, systemCodeOf } from "../../base/errors.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import { megabytes } from "../../base/units.ts";
 import { FileRefusal, shown } from "../../sandbox/host/filesystem/fault.ts";
-import { pathProblem } from "../../sandbox/host/workspace-folder.ts";
+import { type Look, pathProblem } from "../../sandbox/host/workspace-folder.ts";
 import { maxFileBytes } from "../../sandbox/limits.ts";
 import type { FileChanges, FileRow } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
@@ -86,6 +86,11 @@ function isDue(row: FileRow, parts: WorkspaceParts): boolean {
     return false;
   }
   if (!known.isOwn(look, row)) return true;
+  // Replicas may mount one volume: then the change is here already.
+  if (look !== undefined && hasContentOf(row, look, parts)) {
+    known.set(row.path, { mark: look.mark, row });
+    return false;
+  }
   // It is compared with the row when it is stored.
   const before = known.get(row.path);
   if (row.kind === "removed") known.delete(row.path);
@@ -93,6 +98,18 @@ function isDue(row: FileRow, parts: WorkspaceParts): boolean {
   else if (!before && !known.isComplete) known.set(row.path, { mark: "", row });
   else known.set(row.path, { mark: before?.mark ?? "", row, base: baseOf(before) });
   return false;
+}
+
+function hasContentOf({ path, kind, size, sha256 }: FileRow, look: Look, { folder }: WorkspaceParts): boolean {
+  if (kind !== "file" || look.kind !== "file" || look.size !== size) return false;
+  try {
+    const hash = new Bun.CryptoHasher("sha256");
+    for (const bytes of folder.read(path, filePartBytes, maxFileBytes)) hash.update(bytes);
+    return hash.digest("hex") === sha256 && folder.look(path)?.mark === look.mark;
+  } catch (error) {
+    if (systemCodeOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 async function makeFolder(row: FileRow, parts: WorkspaceParts): Promise<void> {

@@ -190,6 +190,27 @@ describe.skipIf(postgresNote !== "")(`a shared workspace${postgresNote}`, () => 
       expect(each.files()).toEqual({ ...both, "new.txt": "of the other", [aside]: "of one" });
   });
 
+  test("finds nothing between replicas that mount one folder", async () => {
+    await using team = await replicas();
+    const [one, other] = [team.start("one"), team.start("one")];
+    const isOver = Promise.withResolvers<void>();
+    // Programs that run all the time.
+    const running = [one, other].map((each) => each.workspace.during(() => isOver.promise));
+    for (let round = 0; round < 6; round++) {
+      const each = round % 2 === 0 ? one : other;
+      await each.workspace.during(async () => {
+        each.write("shared.txt", `round ${round}`);
+        await each.workspace.keep();
+        each.write("shared.txt", `again in round ${round}`);
+        await each.workspace.keep();
+      });
+    }
+    isOver.resolve();
+    await Promise.all(running);
+    expect([...one.workspace.takeConflicts(), ...other.workspace.takeConflicts()]).toEqual([]);
+    expect(one.files()).toEqual({ "shared.txt": "again in round 5" });
+  });
+
   test("ends when two replicas change one file again and again, and loses nothing of them", async () => {
     await using team = await replicas();
     const [one, other] = [team.start("one"), team.start("other")];
