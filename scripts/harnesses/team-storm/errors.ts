@@ -36,7 +36,8 @@ export function kindOfThrown(error: unknown): string | undefined {
 export function kindOfText(text: string): string | undefined {
   const code = codes.find((each) => text.includes(each));
   if (code) return code;
-  if (/The database .*(?:cannot be reached|does not answer|has not answered)/i.test(text)) return "DATABASE_UNAVAILABLE";
+  if (/The database .*(?:cannot be reached|does not answer|has not answered)/i.test(text))
+    return "DATABASE_UNAVAILABLE";
   if (/Another process has taken|cannot be continued/.test(text)) return "EXECUTION_LOST";
   if (/The replica that ran this request has ended|the replica that asked has ended/.test(text))
     return "the answer is lost";
