@@ -30,12 +30,17 @@ export function observersOf({ parts, maker, recording, tape, spans, checkpointer
     tape?.hear,
     spans?.hear,
     endedCalls(parts, maker),
-    (event) => (event.type === "sent" ? checkpointer?.sending(event.call, event.repeatable) : undefined),
     // The shapes of results are in files and types for everybody. A key of private data, such as the name of a customer, stays out of them.
     (event) => (event.type === "answered" && !event.isPrivate ? parts.catalog.observer.see(event) : undefined),
     tell && progressLines(tell),
   ];
-  return tellAll(all.filter((each) => each !== undefined));
+  const tellOthers = tellAll(all.filter((each) => each !== undefined));
+  if (!checkpointer) return tellOthers;
+  // A call that cannot be noted does not leave, so nobody else hears of it as sent.
+  return (event) =>
+    event.type === "sent"
+      ? checkpointer.sending(event.call, event.repeatable).then(() => tellOthers(event))
+      : tellOthers(event);
 }
 
 /** Tells telemetry of calls: the names of their servers and tools, and on request what was sent and received. Undefined if nothing is sent. `trace` belongs to the execution, or to the request that makes the call. */

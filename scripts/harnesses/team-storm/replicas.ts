@@ -21,6 +21,8 @@ const endsWithinMs = 40_000;
 export class Replicas implements AsyncDisposable {
   readonly #site: Site;
   readonly #wrong: string[];
+  /** Time after which a session without requests ends. */
+  readonly #sessionIdle: string;
   readonly #running: Replica[] = [];
   /** Everything that ended replicas wrote to stderr. */
   #outputs = "";
@@ -28,9 +30,10 @@ export class Replicas implements AsyncDisposable {
   readonly #watch = setInterval(() => this.#measure(), 500);
 
   /** Replicas that end in a wrong way are told to `wrong`. */
-  constructor(site: Site, wrong: string[]) {
+  constructor(site: Site, wrong: string[], sessionIdle = "20s") {
     this.#site = site;
     this.#wrong = wrong;
+    this.#sessionIdle = sessionIdle;
   }
 
   async start(): Promise<void> {
@@ -39,7 +42,7 @@ export class Replicas implements AsyncDisposable {
     if (port === undefined) throw new Error("no port is left for a replica");
     const replica = { port, state: "serving", peakMb: 0 } as Replica;
     this.#running.push(replica);
-    const flags = ["--grace", `${graceSeconds}s`, "--session-idle", "20s"];
+    const flags = ["--grace", `${graceSeconds}s`, "--session-idle", this.#sessionIdle];
     try {
       replica.serve = await httpServe(folder, flags, {
         env,

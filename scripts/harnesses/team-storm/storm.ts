@@ -51,7 +51,8 @@ export async function teamStorm(storm: Storm): Promise<StormResult> {
   const { seed, seconds, people: count, replicas: usual, isCalm } = options;
   await using site = await openSite(count, usual);
   const wrong: string[] = [];
-  await using replicas = new Replicas(site, wrong);
+  // People who pause for long must not find a session that was ended for it where no error is allowed.
+  await using replicas = new Replicas(site, wrong, calmMs > 0 ? "10m" : undefined);
   await Promise.all(Array.from({ length: usual }, () => replicas.start()));
   await ready(site);
   const oracle = new Oracle(isCalm, wrong, performance.now() + calmMs);
