@@ -153,11 +153,8 @@ export class DeliveryRunner {
     { executions, parts }: Opened,
     { place }: ScheduledPlace,
   ): Promise<FollowedExecution> {
-    const { ProgramLibrary } = await import("../saved/library.ts");
-    const { requirePinned } = await import("../saved/pins.ts");
-    const library = new ProgramLibrary(place);
-    const program = library.get(delivery.program);
-    requirePinned(program, library);
+    const { unattendedProgram } = await import("../saved/unattended.ts");
+    const program = await unattendedProgram(delivery.program, place);
     const event = JSON.parse(delivery.payload) as JsonObject;
     const takesEvent = Object.hasOwn(Object(program.input["properties"]), eventInput);
     const input = {

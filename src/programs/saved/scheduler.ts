@@ -111,10 +111,11 @@ export class Scheduler {
     const name = relative(dirname(place.mark), place.folder);
     const executionId = idAt(due, sha256(JSON.stringify([name, id, due])));
     const { executions, parts } = await open();
-    const { earlier, requestForNamed } = await import("./run.ts");
+    const { earlier, requestFor } = await import("./run.ts");
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
-    const request = await requestForNamed(program, input, place);
+    const { unattendedProgram } = await import("./unattended.ts");
+    const request = await requestFor(await unattendedProgram(program, place), input);
     const execution = executions.start({ ...request, unattended: "schedule" }, parts, {
       id: executionId,
       isBackground: true,

@@ -1,0 +1,30 @@
+/** Flags of commands that make or name a version of a saved program, and what they say about it. */
+import { visibleText } from "../../base/visible-text.ts";
+import type { SavedProgram } from "../../programs/saved/model.ts";
+import { startsUnattended } from "../../programs/saved/starters.ts";
+import { option } from "../command.ts";
+import { countUpTo } from "../flags/flags.ts";
+import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+
+/** The highest number of a version that a command takes. */
+const maxVersion = 1_000_000;
+
+/** A version of a program. */
+export const versionOption = countUpTo(maxVersion);
+
+/** Why a version is saved. */
+export const whyArg = option("Why it is changed, for its history", { valueHint: "text" });
+
+/** The difference of the code. */
+export function versionDiff({ name, code }: SavedProgram, before: Pick<SavedProgram, "code"> | undefined): string {
+  return colouredDiff(visibleText(unifiedDiff(`${name}.ts`, before?.code ?? "", code)));
+}
+
+/** What is said about a new version of a program that starts while nobody looks. */
+export function startedNote(
+  { name, number, accepted = number }: SavedProgram,
+  savedPrograms: Parameters<typeof startsUnattended>[1],
+): string {
+  if (accepted === number || !startsUnattended(name, savedPrograms)) return "";
+  return `Its schedules and triggers run version ${accepted} until you accept version ${number}: claudikins programs accept ${name}\n`;
+}
