@@ -46,7 +46,7 @@ describe("the state", () => {
   });
 
   test("has the programs of the config and of its doors, each with its own runs", async () => {
-    await scene.program({ name: "count", number: 2, changes: [] });
+    await scene.program({ name: "count", number: 2, changes: ["month is new"] });
     await scene.program({ name: "count", description: "Counts behind the door.", savedBy: "agent" }, "qa");
     const [own, behind] = [
       await scene.record({ program: "count" }),

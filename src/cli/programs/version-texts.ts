@@ -1,7 +1,7 @@
 /** Flags of commands that make or name a version of a saved program, and what they say about it. */
 import { visibleText } from "../../base/visible-text.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
-import { startsUnattended } from "../../programs/saved/starters.ts";
+import { unattendedStart } from "../../programs/saved/starters.ts";
 import { option } from "../command.ts";
 import { countUpTo } from "../flags/flags.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
@@ -23,8 +23,8 @@ export function versionDiff({ name, code }: SavedProgram, before: Pick<SavedProg
 /** What is said about a new version of a program that starts while nobody looks. */
 export function startedNote(
   { name, number, accepted = number }: SavedProgram,
-  savedPrograms: Parameters<typeof startsUnattended>[1],
+  savedPrograms: Parameters<typeof unattendedStart>[1],
 ): string {
-  if (accepted === number || !startsUnattended(name, savedPrograms)) return "";
+  if (accepted === number || unattendedStart(name, savedPrograms) === undefined) return "";
   return `Its schedules and triggers run version ${accepted} until you accept version ${number}: claudikins programs accept ${name}\n`;
 }

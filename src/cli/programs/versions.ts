@@ -8,7 +8,7 @@ import { digestOf, ProgramLibrary } from "../../programs/saved/library.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { store } from "../../programs/saved/save.ts";
-import { startsUnattended } from "../../programs/saved/starters.ts";
+import { unattendedStart } from "../../programs/saved/starters.ts";
 import { command, flag, place } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import { listAnswer } from "../output/nouns.ts";
@@ -47,7 +47,7 @@ export const history = command({
     const { savedPrograms } = await openConfig(args, io);
     const library = new ProgramLibrary(savedPrograms);
     const current = library.get(args.name);
-    const isStarted = startsUnattended(args.name, savedPrograms);
+    const isStarted = unattendedStart(args.name, savedPrograms) !== undefined;
     const json = (program: SavedProgram) => versionJson(program, current, isStarted);
     if (args.version !== undefined) {
       const number = numberIn(args.version);

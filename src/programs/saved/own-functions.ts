@@ -98,13 +98,13 @@ async function saveLast(
   const who = owner?.name ?? host?.name;
   const about = { name, description, why, who, by: "agent" as const, owner, labels };
   const wanted = { ...about, given: input, code, calls };
-  const isStarted =
-    key === undefined && (await import("./starters.ts")).startsUnattended(name, parts.config.savedPrograms);
+  const { unattendedStart } = await import("./starters.ts");
+  const startedBy = key === undefined ? unattendedStart(name, parts.config.savedPrograms) : undefined;
   const programs = new VisiblePrograms(parts.config.savedPrograms, key);
   const audit = { config: parts.config, store: parts.store, place: "agent" as const };
   const saved = await store(await programToSave(wanted, parts), { library, programs, audit }, (before) => {
-    if (before.savedBy === "agent" && !isStarted) return;
-    const why = isStarted ? "is started by a schedule or by events" : "was saved by the user";
+    if (before.savedBy === "agent" && startedBy === undefined) return;
+    const why = startedBy ?? "was saved by the user";
     throw new ClaudikinsError("POLICY_DENIED", `"${name}" ${why}, so an agent cannot replace it`, {
       hint: `Choose another name. The user can save the program: claudikins programs save last --name ${name}`,
     });

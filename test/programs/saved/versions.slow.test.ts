@@ -115,6 +115,7 @@ describe("one version", () => {
   });
 
   test("is called by other programs, with its own input", async () => {
+    folder.write("claudikins.json", { mcpServers: {} });
     await twoVersions();
     const call = "return await programs.order_total_v1({ a: 4 });";
     expect(await value("exec", "-e", call)).toEqual({ total: 5 });
