@@ -29,6 +29,8 @@ export interface SavedProgram {
   changes?: string[] | undefined;
   /** The version that its schedules and triggers run: the one that the user has seen. */
   accepted?: number | undefined;
+  /** A digest of the reasons why its check fails. Given if the user lets schedules and events start it anyway. */
+  anyway?: string | undefined;
   /** Whom it belongs to, if that is a token or a person of `serve --http`. Missing: the user, who shares it with everybody. */
   owner?: ProgramOwner | undefined;
   /** The name of its owner before an administrator shared it. */

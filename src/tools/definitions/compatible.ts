@@ -34,9 +34,16 @@ export interface ResultChange {
   value: unknown;
 }
 
+/** Where a schema is from: a server has declared it, or it is the shape of results that were seen. */
+export type Known = "declared" | "seen";
+
 /** The changes from one schema of a result to another. Both may be hostile. */
-export function resultChanges(before: JsonObject, now: JsonObject): ResultChange[] {
-  const comparison = new Comparison(before, now);
+export function resultChanges(
+  before: JsonObject,
+  now: JsonObject,
+  known: { before: Known; now: Known } = { before: "declared", now: "declared" },
+): ResultChange[] {
+  const comparison = new Comparison(before, now, known);
   comparison.compare(before, now, []);
   return comparison.changes;
 }
@@ -69,17 +76,25 @@ interface Form {
   items: unknown[];
   /** The values of keys that are data. */
   values: unknown[];
+  /** Whether an object has no other properties. */
+  isClosed: boolean;
 }
 
 class Comparison {
   readonly changes: ResultChange[] = [];
   readonly #before: JsonObject;
   readonly #now: JsonObject;
+  /** Whether the old schema says what one result had, and nothing about others. */
+  readonly #isOneResult: boolean;
+  /** Whether the new schema says what one result has. */
+  readonly #isSeen: boolean;
   #pairs = 0;
 
-  constructor(before: JsonObject, now: JsonObject) {
+  constructor(before: JsonObject, now: JsonObject, known: { before: Known; now: Known }) {
     this.#before = before;
     this.#now = now;
+    this.#isOneResult = known.before === "seen" && known.now === "declared";
+    this.#isSeen = known.now === "seen";
   }
 
   compare(before: unknown, now: unknown, path: ResultPath): void {
@@ -104,6 +119,7 @@ class Comparison {
     if (!old || !types) return;
     const added = [...types].filter((type) => !old.has(type));
     const stays = [...types].some((type) => old.has(type));
+    if (stays && this.#isOneResult) return;
     for (const type of added) {
       const value = type === "null" ? null : madeUpValue(restrictedTo(type, now), this.#now);
       const was = [...old].map(typeText).join(" or ");
@@ -115,7 +131,7 @@ class Comparison {
   }
 
   #compareTexts({ texts: old }: Form, { texts, types }: Form, path: ResultPath): void {
-    if (!old || !types?.has("string")) return;
+    if (!old || !types?.has("string") || this.#isOneResult) return;
     const added = texts ? texts.filter((each) => !old.includes(each)) : [];
     if (added[0] === undefined) return;
     const shown = added.slice(0, 3).map((each) => JSON.stringify(shownName(each)));
@@ -125,14 +141,18 @@ class Comparison {
   #compareProperties(old: Form, current: Form, path: ResultPath): void {
     // An object without a list of its properties is only described less exactly.
     if (current.properties.size === 0) return;
+    const lacks = [...current.properties].some(([name, { isRequired }]) => isRequired && !old.properties.has(name));
+    const isOther = !this.#isOneResult || current.isClosed || lacks;
     for (const [name, { schemas, isRequired }] of old.properties) {
       const now = current.properties.get(name);
       const at = [...path, name];
       if (now) {
-        if (isRequired && !now.isRequired)
+        if (isRequired && !now.isRequired && !this.#isOneResult)
           this.#add({ path: at, kind: "missing", value: undefined }, "may be missing now");
         this.compare(oneOf(schemas), oneOf(now.schemas), at);
-      } else if (current.values.length === 0) {
+      } else if (this.#isSeen && !isRequired) {
+        this.#add({ path: at, kind: "missing", value: undefined }, "was not there");
+      } else if (current.values.length === 0 && isOther) {
         const other = this.#renamed(schemas, old, current);
         const says = other === undefined ? "is gone" : `is gone; it may be ${JSON.stringify(shownName(other))} now`;
         this.#add({ path: at, kind: "gone", value: undefined }, says);
@@ -175,6 +195,7 @@ function formOf(schemas: readonly unknown[], root: JsonObject): Form {
     properties: new Map(properties),
     items: forms.flatMap(({ items }) => items),
     values: forms.flatMap(({ values }) => values),
+    isClosed: objects.every(({ isClosed }) => isClosed),
   };
 }
 
@@ -231,7 +252,8 @@ function formOfParts(parts: readonly JsonObject[]): Form {
     if (isObject(part["items"])) items.push(part["items"]);
     if (isObject(part["additionalProperties"])) values.push(part["additionalProperties"]);
   }
-  return { types, texts, properties, items, values };
+  const isClosed = parts.some((part) => part["additionalProperties"] === false);
+  return { types, texts, properties, items, values, isClosed };
 }
 
 function valuesOf(part: JsonObject): unknown[] | undefined {
