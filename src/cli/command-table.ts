@@ -92,6 +92,7 @@ export const commands: CommandTable = {
         keep: "Keep an execution as a program, with a recording",
         record: "Run one and keep its calls for its tests",
         test: "Test some without any server",
+        check: "Find what would break with the tools as they are now",
         share: "Let everybody call a program of one agent",
         history: "List the versions of one",
         back: "Go back to an earlier version of one",

@@ -51,6 +51,7 @@ import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { versionDiff, versionOption } from "../programs/version-texts.ts";
 import { commandTrace } from "../telemetry.ts";
 
+export { check } from "../programs/check.ts";
 export { deliveries, retry } from "../programs/deliveries.ts";
 export { off, on } from "../programs/events.ts";
 export { keep } from "../programs/keep.ts";

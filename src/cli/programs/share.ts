@@ -2,16 +2,21 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import type { Reason } from "../../programs/drift/contract.ts";
+import { reasonText } from "../../programs/drift/reasons.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
 import { digestOf, ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
 import { changedSince, pinsOf } from "../../programs/saved/pins.ts";
 import { acceptProgram, store } from "../../programs/saved/save.ts";
+import { checkNow } from "../../programs/saved/unattended.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
+import { openApp } from "../open-app.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { reasonShape } from "./check.ts";
 import { managing } from "./manage.ts";
 import { versionDiff } from "./version-texts.ts";
 
@@ -122,15 +127,19 @@ export const accept = command({
     "Accept a program and the programs that it calls as they are now. Its schedules and triggers run the accepted version, and it does not run after an agent has changed a program that it calls, until you have seen that.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
+    anyway: flag(
+      "Let schedules and events start it although its check fails, as long as it fails for the same reasons",
+    ),
     yes: flag("Accept them without asking", { short: "y" }),
     ...configArgs,
     ...doorArgs,
   },
-  examples: ["claudikins programs accept nightly"],
+  examples: ["claudikins programs accept nightly", "claudikins programs accept nightly --anyway"],
   json: record({
     name: text,
     version: about("The version that its schedules and triggers run", number),
     accepted: about("The programs that it calls and that had changed", texts),
+    "anyway?": about("With --anyway: the reasons why its check fails", listOf(reasonShape)),
   }),
   async run(args, io) {
     const config = await openConfig(args, io);
@@ -139,14 +148,27 @@ export const accept = command({
     const { name, number: version } = program;
     const changed = changedSince(program.pins ?? {}, library);
     const pins = pinsOf(program, library);
+    const reasons = args.anyway ? await reasonsNow(program, args, io) : undefined;
     if (args.yes !== true) await seen(program, changed, library, io);
-    await managing(config, io, ({ audit }) => acceptProgram(name, { number: version, pins }, { library, audit }));
-    return {
-      json: { name, version, accepted: changed },
-      text: `${name} runs as version ${version}, with the programs that it calls as they are now\n`,
-    };
+    const accepted = { number: version, pins, anyway: reasons };
+    await managing(config, io, ({ audit }) => acceptProgram(name, accepted, { library, audit }));
+    const text = `${name} runs as version ${version}, with the programs that it calls as they are now\n`;
+    const json = { name, version, accepted: changed, ...(reasons ? { anyway: reasons } : {}) };
+    return { json, text: text + (reasons ? anywayText(reasons) : "") };
   },
 });
+
+/** Why the check of the program fails. The servers that it calls are asked for their tools, as before a schedule runs. */
+async function reasonsNow(program: SavedProgram, flags: Parameters<typeof openApp>[1], io: Io): Promise<Reason[]> {
+  await using app = await openApp(io, flags, { sharing: "shell" });
+  return (await checkNow(program, app.config.savedPrograms, app)).reasons;
+}
+
+function anywayText(reasons: readonly Reason[]): string {
+  if (reasons.length === 0) return "Its check does not fail\n";
+  const lines = reasons.map((each) => `  ${visibleText(reasonText(each))}\n`).join("");
+  return `Schedules and events start it although its check fails:\n${lines}`;
+}
 
 /** Shows what has changed since the user has accepted the program. Throws USAGE and CANCELLED. */
 async function seen(program: SavedProgram, changed: readonly string[], library: ProgramLibrary, io: Io): Promise<void> {

@@ -66,6 +66,10 @@ async function changesOf(
     const text = current ? noTool(tool, name, current.tools) : noServer(tool.slice(0, -name.length - 1));
     return [{ tool, calls: places, text, ...failing({ code: "TOOL_NOT_FOUND", message: text }) }];
   }
+  if (now.isHeld) {
+    const text = `${tool} is held until you accept its new definition`;
+    return [{ tool, calls: places, text, ...failing({ code: "DEFINITION_CHANGED", message: text }) }];
+  }
   return [...(await argumentChanges(tool, calls, before, now)), ...changesOfResults(tool, calls, before, now, seen)];
 }
 

@@ -8,12 +8,10 @@ import { ProgramLibrary } from "../saved/library.ts";
 import type { SavedProgram } from "../saved/model.ts";
 import type { CheckJob, Judgement, Reason, SeenShapes } from "./contract.ts";
 import type { CurrentTools } from "./current.ts";
+import { digestOfReasons } from "./reasons.ts";
 
 /** Time for the check of one recording. What is not known then counts as no reason. */
 const checkMs = 30_000;
-
-/** Programs that are checked at the same time. The texts of so many recordings are in memory. */
-const maxChecksAtOnce = 2;
 
 /** Checks whose findings are remembered. The same program is checked again and again while nothing changes. */
 const maxRemembered = 1_000;
@@ -36,7 +34,8 @@ export interface CheckOptions {
   seen?: ReadonlyMap<string, SeenShapes> | undefined;
 }
 
-const workers = new OffThread<CheckJob, string>("./programs/drift/worker.ts", { maxWorkers: maxChecksAtOnce });
+/** One worker: a second one would take the core of the main thread, and would be no quicker before it is warm. */
+const workers = new OffThread<CheckJob, string>("./programs/drift/worker.ts", { maxWorkers: 1 });
 
 /** By a digest of everything that they depend on. */
 const remembered = new Map<string, Reason[]>();
@@ -52,14 +51,10 @@ export async function checkPrograms(
   const files = new RecordingFiles(options.place);
   const recordings = Map.groupBy(files.files(), (file) => recordingIn(file)?.program);
   const checked: CheckedProgram[] = [];
-  const waiting = programs.entries();
-  const lane = async () => {
-    for (const [at, program] of waiting) {
-      const of = { files, recordings: recordings.get(program.name) ?? [], isNewest: true };
-      checked[at] = await checkedWith(program, of, options);
-    }
-  };
-  await Promise.all(Array.from({ length: maxChecksAtOnce }, lane));
+  for (const program of programs) {
+    const of = { files, recordings: recordings.get(program.name) ?? [], isNewest: true };
+    checked.push(await checkedWith(program, of, options));
+  }
   return checked;
 }
 
@@ -134,9 +129,4 @@ function eachOnce(reasons: readonly Reason[]): Reason[] {
   );
   const needed = reasons.filter(({ effect, line }) => effect !== undefined || line === undefined || !tried.has(line));
   return [...new Map(needed.map((each) => [`${each.tool} ${each.line} ${each.text}`, each])).values()];
-}
-
-/** What the user has accepted: other reasons must be accepted again. */
-export function digestOfReasons(reasons: readonly Reason[]): string {
-  return sha256(JSON.stringify(reasons.map(({ text, line }) => [line, text])));
 }

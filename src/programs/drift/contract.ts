@@ -8,6 +8,8 @@ export interface CurrentTool {
   /** Left out for tools that the program may not call. */
   inputSchema?: JsonObject | undefined;
   outputSchema?: JsonObject | undefined;
+  /** It is not called until a person has accepted its new definition. */
+  isHeld?: true | undefined;
 }
 
 export interface CurrentServer {

@@ -16,17 +16,27 @@ export interface ToolsAround {
   cwd: string;
 }
 
-/** The tools of all servers, with the held definitions in the place of the accepted ones: a person is to see what accepting them would do. */
 export class CurrentTools {
-  readonly #around: ToolsAround;
+  readonly #around: Pick<ToolsAround, "catalog">;
   /** Held tools by their servers, as agents would see them. */
   readonly #held: ReadonlyMap<string, CurrentTool[]>;
 
-  private constructor(around: ToolsAround, held: ReadonlyMap<string, CurrentTool[]>) {
+  private constructor(around: Pick<ToolsAround, "catalog">, held: ReadonlyMap<string, CurrentTool[]>) {
     this.#around = around;
     this.#held = held;
   }
 
+  /** The tools as a call finds them: held ones are not called. */
+  static asCalled(around: Pick<ToolsAround, "catalog">): CurrentTools {
+    const { catalog } = around;
+    const held = catalog.names.map(({ name }) => {
+      const tools = catalog.heldTools(name).map((tool) => ({ ...tool, isHeld: true as const }));
+      return [name, tools.map(({ name, jsName, isHeld }) => ({ name, jsName, isHeld }))] as const;
+    });
+    return new CurrentTools(around, new Map(held));
+  }
+
+  /** The tools with the held definitions in the place of the accepted ones: a person is to see what accepting them would do. */
   static async of(around: ToolsAround): Promise<CurrentTools> {
     const { config } = around;
     const held = new Map<string, CurrentTool[]>();
@@ -68,9 +78,10 @@ export class CurrentTools {
     const held = this.#held.get(name) ?? [];
     const isHeld = new Set(held.map((tool) => tool.name));
     const shown = found.tools.filter((tool) => !isHeld.has(tool.name));
-    const tools = [...shown, ...held].map(({ name: tool, jsName, inputSchema, outputSchema }): CurrentTool => {
-      const isCalled = calls.includes(`${name}.${tool}`);
-      return isCalled ? { name: tool, jsName, inputSchema, outputSchema } : { name: tool, jsName };
+    const all: CurrentTool[] = [...shown, ...held];
+    const tools = all.map(({ name: tool, jsName, isHeld, inputSchema, outputSchema }): CurrentTool => {
+      const about = { name: tool, jsName, ...(isHeld ? { isHeld } : {}) };
+      return calls.includes(`${name}.${tool}`) ? { ...about, inputSchema, outputSchema } : about;
     });
     return { jsName: catalog.names.find((each) => each.name === name)?.jsName, tools };
   }

@@ -81,9 +81,11 @@ async function tried(
     isSame &&= differences.length === 0;
     const harm = differences.filter((each) => isHarm(each, some.some(isCertain)));
     // A failure says more than the values before it.
-    const effect = (harm.find(({ kind }) => kind === "failure") ?? harm[0])?.text;
+    const found = (harm.find(({ kind }) => kind === "failure") ?? harm[0])?.text;
     const [first] = some;
-    if (effect === undefined || !first) return undefined;
+    if (found === undefined || !first) return undefined;
+    // The error of a call that would fail is the change itself.
+    const effect = found.replace(`: ${first.text}`, "");
     const line = made.find((each) => calledName(each) === first.tool && first.calls.has(each.known?.place ?? -1))?.line;
     return { tool: first.tool, line, text: some.map(({ text }) => text).join("; "), effect };
   };

@@ -34,7 +34,13 @@ export function noServer(name: string): string {
 }
 
 function namespaceOf(name: string, { jsName, tools }: CurrentServer): Namespace {
-  return { name, jsName, functions: tools.map(functionOf) };
+  const [held, callable] = [tools.filter(({ isHeld }) => isHeld), tools.filter(({ isHeld }) => !isHeld)];
+  return {
+    name,
+    jsName,
+    functions: callable.map(functionOf),
+    hidden: held.map(({ name, jsName }) => ({ name, jsName })),
+  };
 }
 
 function functionOf({ name, jsName, inputSchema }: CurrentTool): KnownFunction {

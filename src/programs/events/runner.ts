@@ -154,7 +154,7 @@ export class DeliveryRunner {
     { place }: ScheduledPlace,
   ): Promise<FollowedExecution> {
     const { unattendedProgram } = await import("../saved/unattended.ts");
-    const program = await unattendedProgram(delivery.program, place);
+    const program = await unattendedProgram(delivery.program, place, parts);
     const event = JSON.parse(delivery.payload) as JsonObject;
     const takesEvent = Object.hasOwn(Object(program.input["properties"]), eventInput);
     const input = {

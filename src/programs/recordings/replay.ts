@@ -2,7 +2,8 @@
  * Runs a program with the calls of a recording, without any server. The program is told of one answer at a time, whenever it can do nothing
  * else: each replay therefore takes the same way.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -90,14 +91,15 @@ export class Replay<Known extends AnswerableCall> {
   async run(source: string, sandbox: Sandbox, signal?: AbortSignal): Promise<Outcome> {
     const { seed } = this.#with;
     const folder = await mkdtemp(join(tmpdir(), "claudikins-replay-"));
-    const mounts = { workspace: join(folder, "workspace"), registry: join(folder, "registry") };
+    // The folder stays empty: what the program writes goes to the scratch folder, which few programs need.
+    const mounts = { workspace: folder, registry: folder, scratch: `${folder}.scratch` };
     try {
-      for (const each of Object.values(mounts)) await mkdir(each);
       const limits = limitsFrom(defaultLimits);
       const options = { bindings: this.#bindings, limits, mounts, check: "off", seed, replay: this.#options } as const;
       return await sandbox.run(source, { ...options, signal });
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rmdir(folder);
+      if (existsSync(mounts.scratch)) await rm(mounts.scratch, { recursive: true, force: true });
     }
   }
 

@@ -7,6 +7,8 @@ import type { Read } from "../../policy/flow/session-reads.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
 import { withoutFences } from "../../sandbox/code/transpile.ts";
+import type { Reason } from "../drift/contract.ts";
+import { digestOfReasons } from "../drift/reasons.ts";
 import { maxSavedCodeChars } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
@@ -172,6 +174,8 @@ export interface Accepted {
   number: number;
   /** What it calls. */
   pins: Pins;
+  /** Why its check fails, if schedules and events may start it anyway. */
+  anyway?: readonly Reason[] | undefined;
 }
 
 /**
@@ -180,7 +184,7 @@ export interface Accepted {
  */
 export async function acceptProgram(
   name: string,
-  { number, pins }: Accepted,
+  { number, pins, anyway = [] }: Accepted,
   { library, audit }: Pick<StoreOptions, "library" | "audit">,
 ): Promise<void> {
   await library.change(name, async (before) => {
@@ -189,8 +193,11 @@ export async function acceptProgram(
       throw new ClaudikinsError("USAGE", `"${name}" or what it calls was changed at this moment. Nothing was accepted`);
     }
     const seen = Object.entries(pins).map(([called, digest]) => `${called}: SHA-256 ${digest}`);
-    await recordProgram("accepted", program, `version ${number}; it calls ${seen.join(", ") || "no program"}`, audit);
-    return { ...program, pins, accepted: number };
+    const failing = anyway.length === 0 ? "" : `; although ${anyway.map(({ text }) => text).join("; ")}`;
+    const line = `version ${number}; it calls ${seen.join(", ") || "no program"}${failing}`;
+    await recordProgram("accepted", program, line, audit);
+    const { anyway: _, ...rest } = program;
+    return { ...rest, pins, accepted: number, ...(anyway.length === 0 ? {} : { anyway: digestOfReasons(anyway) }) };
   });
 }
 

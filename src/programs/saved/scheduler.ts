@@ -115,7 +115,7 @@ export class Scheduler {
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
     const { unattendedProgram } = await import("./unattended.ts");
-    const request = await requestFor(await unattendedProgram(program, place), input);
+    const request = await requestFor(await unattendedProgram(program, place, parts), input);
     const execution = executions.start({ ...request, unattended: "schedule" }, parts, {
       id: executionId,
       isBackground: true,
