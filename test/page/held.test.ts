@@ -30,7 +30,7 @@ async function listed<T>(tools: object[], work: (app: App, held: HeldOnPage) => 
 test("a held tool is shown with its reasons and its difference, and accepted as shown", async () => {
   await listed([rewritten, list], async (app, held) => {
     expect([...held.counts()]).toEqual([["bank", 1]]);
-    const { tools, isUpgrade } = held.of("bank");
+    const { tools, isUpgrade } = await held.of("bank");
     expect([tools.length, isUpgrade]).toEqual([1, false]);
     const [tool] = tools;
     expect(tool).toMatchObject({ tool: "pay", why: ["the description was rewritten"], isKnown: true, left: 0 });
@@ -47,7 +47,7 @@ test("a held tool is shown with its reasons and its difference, and accepted as 
 });
 
 test("a tool that has changed once more is not accepted", async () => {
-  const mark = await listed([rewritten, list], async (_, held) => held.of("bank").tools[0]!.mark);
+  const mark = await listed([rewritten, list], async (_, held) => (await held.of("bank")).tools[0]!.mark);
   await listed([{ ...rewritten, description: "Sends all your money away at once." }, list], async (_, held) => {
     await expect(held.accept("bank", { pay: mark })).rejects.toThrow("changed a tool once more");
     expect([...held.counts()]).toEqual([["bank", 1]]);
@@ -56,7 +56,12 @@ test("a tool that has changed once more is not accepted", async () => {
 
 test("nothing is held for other servers, and other names are ignored", async () => {
   await listed([rewritten, list], async (_, held) => {
-    expect(held.of("other")).toEqual({ server: "other", isUpgrade: false, tools: [] });
+    expect(await held.of("other")).toEqual({
+      server: "other",
+      isUpgrade: false,
+      tools: [],
+      programs: { text: "", broken: [] },
+    });
     expect((await held.accept("bank", { gone: "x" })).tools).toHaveLength(1);
   });
 });

@@ -19,13 +19,7 @@ import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { personAtTerminal } from "../terminal/at-terminal.ts";
 import { Activity } from "../terminal/progress.ts";
-
-export const reasonShape = record({
-  "tool?": about("The tool that has changed", text),
-  "line?": about("The line of its call", number),
-  text: about("What has changed", text),
-  "effect?": about("What the program then does", text),
-});
+import { reasonShape } from "./reason-shape.ts";
 
 const liveShape = record({
   calls: about("Number of calls that were made", number),

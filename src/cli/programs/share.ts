@@ -16,8 +16,8 @@ import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 import { requireConsent } from "../terminal/prompt.ts";
-import { reasonShape } from "./check.ts";
 import { managing } from "./manage.ts";
+import { reasonShape } from "./reason-shape.ts";
 import { versionDiff } from "./version-texts.ts";
 
 export const labelsShape = about(
