@@ -57,7 +57,7 @@ export const check = command({
     unknown: about("Servers whose tools are not known, so that nothing is said about them", texts),
   }),
   async run(args, io) {
-    if (args.all === args.names.length > 0) {
+    if ((args.all === true) === args.names.length > 0) {
       throw new ClaudikinsError("USAGE", "Name the programs to check, or give --all");
     }
     const activity = new Activity(io.stderr, "Checking programs");
