@@ -186,7 +186,7 @@ export class App implements AsyncDisposable {
     this.#watching = telemetry?.watch(this.#state());
   }
 
-  /** What nothing was known of cannot have changed, and most configs have no saved programs. */
+  /** Judges the saved programs. A server that is listed for the first time has not changed, and most configs have no saved programs. */
   #listed(server: string, before: RegistryServer | undefined): void {
     const { documents, mark } = this.config.savedPrograms;
     if (!before || !documents.areKnown || documents.read(mark) === undefined) return;

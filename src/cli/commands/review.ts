@@ -219,7 +219,7 @@ function toolDiff(tool: ReviewedTool): string {
   return `${id}: ${reasonsOf(tool)}\n${note}${diff}`;
 }
 
-/** What the changes would do to saved programs, if there are any. */
+/** The saved programs that the changes would break. Undefined if no program is saved. */
 async function driftIf(servers: readonly ReviewedServer[], args: ReviewArgs, io: Io): Promise<Drift | undefined> {
   if (servers.length === 0) return undefined;
   const { driftOf, hasPrograms } = await import("../../programs/drift/drift.ts");

@@ -54,7 +54,7 @@ export const check = command({
         "live?": liveShape,
       }),
     ),
-    unknown: about("Servers whose tools are not known, so that nothing is said about them", texts),
+    unknown: about("Servers whose tools are not known. Their calls were not checked", texts),
   }),
   async run(args, io) {
     if ((args.all === true) === args.names.length > 0) {
@@ -121,7 +121,7 @@ function answerOf(checked: readonly CheckedProgram[], unknown: string[], live: R
   const json = { total: programs.length, broken: broken.length, programs, unknown };
   const drift = { total: programs.length, broken: broken.map((each) => ({ ...each, door: undefined })) };
   const lines = programs.map((each) => visibleText(programText(each))).join("");
-  const note = unknown.length === 0 ? "" : `Not known, so nothing is said about them: ${unknown.join(", ")}\n`;
+  const note = unknown.length === 0 ? "" : `Not checked, because the tools are not known: ${unknown.join(", ")}\n`;
   return { json, text: `${lines}${driftText(drift)}\n`, note, exitCode: broken.length > 0 ? 1 : 0 };
 }
 

@@ -20,7 +20,7 @@ export function versionDiff({ name, code }: SavedProgram, before: Pick<SavedProg
   return colouredDiff(visibleText(unifiedDiff(`${name}.ts`, before?.code ?? "", code)));
 }
 
-/** What is said about a new version of a program that starts while nobody looks. */
+/** A note about a new version of a program that schedules or triggers start. Empty if they run it. */
 export function startedNote(
   { name, number, accepted = number }: SavedProgram,
   savedPrograms: Parameters<typeof unattendedStart>[1],

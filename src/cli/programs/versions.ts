@@ -119,7 +119,7 @@ function shownVersion(program: SavedProgram, before: SavedProgram | undefined): 
 
 export const back = command({
   description:
-    "Go back to an earlier version of a saved program. It becomes a new version. What changes is shown first, as for any change.",
+    "Go back to an earlier version of a saved program. It becomes a new version. The changes are shown first, as for any other change.",
   args: {
     name: nameArg,
     version: place("Number of a version, see claudikins programs history", { required: true }),
