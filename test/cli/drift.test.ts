@@ -42,7 +42,9 @@ function offer(tool: object, value: unknown = answer): void {
 
 function open(definitions: "trust" | "lock" = "trust"): void {
   folder.write("claudikins.json", {
-    mcpServers: { shop: { ...fixture("from-file", join(folder.path, "tools.json")), labels: { "*": [] }, definitions } },
+    mcpServers: {
+      shop: { ...fixture("from-file", join(folder.path, "tools.json")), labels: { "*": [] }, definitions },
+    },
   });
 }
 
