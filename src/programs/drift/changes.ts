@@ -97,7 +97,7 @@ async function argumentChanges(
     const known = await checkArguments(interned(before.inputSchema), args);
     const added = problems.filter((problem) => !known.includes(problem));
     if (added.length === 0) continue;
-    const text = `${tool} refuses the arguments: ${added.join("; ")}`;
+    const text = `${tool} refuses the arguments: ${added.map((each) => each.replace(/\.$/, "")).join("; ")}`;
     byText.set(text, (byText.get(text) ?? new Set()).add(place));
   }
   return [...byText].map(([text, places]) => {
