@@ -191,6 +191,19 @@ export const table: Record<string, Cases> = {
       ],
     },
   },
+  "programs check": {
+    success: { argv: ["monthly"], files: program, before: [...saved, ["programs", "record", "monthly", "month=x"]] },
+    usage: { argv: [] },
+    failure: {
+      argv: ["--all"],
+      files: { ...program, "other.ts": 'return ["2026-10"];\n' },
+      before: [
+        ...saved,
+        ["programs", "record", "monthly", "month=x"],
+        ["programs", "save", "other.ts", "--name", "monthly", "month=2026-10", "--replace"],
+      ],
+    },
+  },
   "programs remove": {
     success: { argv: ["monthly"], files: program, before: saved },
     usage: { argv: ["monthly", "--all"] },
