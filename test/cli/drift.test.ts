@@ -188,7 +188,7 @@ describe("a held definition", () => {
     expect(asked.stdout).toContain("1 of 2 saved programs would break if you accept:");
     expect(await check("--all")).toMatchObject({ broken: 1 });
     const { findings } = JSON.parse((await run(["doctor", "--no-servers", "--json"])).stdout);
-    expect(findings.find(({ id }: { id: string }) => id === "programs")).toMatchObject({
+    expect(findings.find(({ id }: { id: string }) => id === "drift")).toMatchObject({
       state: "warning",
       message: "1 of 2 saved programs would break",
       repair: "claudikins programs check total",

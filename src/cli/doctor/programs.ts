@@ -10,7 +10,7 @@ export async function programFindings({ config, catalog }: CheckParts, scene: Ch
   const { env, serverFolder: cwd, signal } = scene;
   const drift = await driftOf({ config, catalog, env, cwd }, { signal });
   if (drift.total === 0) return [];
-  if (drift.broken.length === 0) return [ok("programs", "No saved program would break with the tools as they are")];
+  if (drift.broken.length === 0) return [ok("drift", "No saved program would break with the tools as they are")];
   const [first] = drift.broken;
   const repair =
     drift.broken.length === 1 && first && first.door === undefined
@@ -19,5 +19,5 @@ export async function programFindings({ config, catalog }: CheckParts, scene: Ch
   const details = drift.broken.flatMap((each) => {
     return each.reasons.map((reason) => `${programText(each)}, ${reasonText(reason)}`);
   });
-  return [warning("programs", driftText(drift), repair, { details })];
+  return [warning("drift", driftText(drift), repair, { details })];
 }

@@ -111,15 +111,19 @@ async function reasonsFor(
   const input = { ...job, isFitKnown: fitting.has(test), ...(recording ? { recording: recording() } : {}) };
   try {
     const { reasons, fits } = JSON.parse(await workers.run(input, { limitMs: checkMs, signal })) as Judgement;
-    if (remembered.size >= maxRemembered) remembered.clear();
     if (fitting.size >= maxRemembered) fitting.clear();
-    remembered.set(key, reasons);
     if (fits) fitting.add(test);
-    return reasons;
+    return remember(key, reasons);
   } catch (error) {
-    if (error instanceof TookTooLong) return [];
+    if (error instanceof TookTooLong && !signal?.aborted) return remember(key, []);
     throw error;
   }
+}
+
+function remember(key: string, reasons: Reason[]): Reason[] {
+  if (remembered.size >= maxRemembered) remembered.clear();
+  remembered.set(key, reasons);
+  return reasons;
 }
 
 /** Several recordings may call the same tool, and the text of the program names the calls that a recording has made. */

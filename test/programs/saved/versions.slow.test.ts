@@ -1,5 +1,9 @@
 /** The versions of saved programs: their history, the way back, calls of one version, and what schedules run. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileDocuments } from "../../../src/base/documents.ts";
+import { ProgramLibrary } from "../../../src/programs/saved/library.ts";
 import { cli } from "../../cli/in-memory.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 
@@ -154,6 +158,31 @@ test("a schedule runs the accepted version, which stays", async () => {
   const asked = await done(["programs", "accept", "order-total"], { answers: ["y"], terminal: true });
   expect(asked.stderr).toContain("-return { total: input.a + 1 };\n+return 25;");
   expect((await json("programs", "show", "order-total")).accepted).toBeUndefined();
+});
+
+test("the versions of a person's programs end with them, and those of others stay", async () => {
+  const place = { documents: fileDocuments, folder: join(folder.path, "kept"), mark: join(folder.path, "mark") };
+  const of = (owner?: string) => new ProgramLibrary(place, owner);
+  for (const owner of ["person:ann", "person:bob", undefined]) {
+    for (const number of [1, 2, 3]) {
+      const code = `return ${number};`;
+      const program = { version: 1, name: "report", description: "", code, input: {}, calls: [], number } as const;
+      await of(owner).change("report", () => ({ ...program, calls: [], savedAt: number, savedBy: "agent" }));
+    }
+  }
+  const numbers = (owner?: string) =>
+    of(owner)
+      .versions("report")
+      .map(({ number }) => number);
+  expect(numbers("person:ann")).toEqual([3, 2, 1]);
+  await of("person:ann").remove("report");
+  const files = readdirSync(join(place.folder, "owners", "versions"));
+  expect(files).toHaveLength(2);
+  expect([numbers("person:bob"), numbers()]).toEqual([
+    [3, 2, 1],
+    [3, 2, 1],
+  ]);
+  expect(of("person:bob").version("report", 1)?.code).toBe("return 1;");
 });
 
 test("a name that means a version cannot be used", async () => {
