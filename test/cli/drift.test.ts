@@ -145,7 +145,10 @@ describe("a check", () => {
     folder.write("total.ts", code.replace("sum + cents", "sum - cents"));
     await done(["programs", "save", "total.ts", "--name", "total", "--replace"]);
     expect((await check("total")).programs[0].reasons).toEqual([
-      { text: "Its test total.recording.json fails: output.total is -100; it was 100" },
+      {
+        recording: "total.recording.json",
+        text: "Its test total.recording.json fails: output.total is -100; it was 100",
+      },
     ]);
   });
 

@@ -29,6 +29,8 @@ export interface Reason {
   tool?: string | undefined;
   /** The line of the call. */
   line?: number | undefined;
+  /** The recording that the program no longer does, whatever has changed. */
+  recording?: string | undefined;
   /** The change, as a sentence without its end. */
   text: string;
   /** What the program then does, as a sentence. Undefined if it was not tried. */

@@ -20,10 +20,17 @@ export class CurrentTools {
   readonly #around: Pick<ToolsAround, "catalog">;
   /** Held tools by their servers, as agents would see them. */
   readonly #held: ReadonlyMap<string, CurrentTool[]>;
+  /** The only servers that count. Undefined: all. */
+  readonly #only: readonly string[] | undefined;
 
-  private constructor(around: Pick<ToolsAround, "catalog">, held: ReadonlyMap<string, CurrentTool[]>) {
+  private constructor(
+    around: Pick<ToolsAround, "catalog">,
+    held: ReadonlyMap<string, CurrentTool[]>,
+    only?: readonly string[],
+  ) {
     this.#around = around;
     this.#held = held;
+    this.#only = only;
   }
 
   /** The tools as a call finds them: held ones are not called. */
@@ -37,7 +44,7 @@ export class CurrentTools {
   }
 
   /** The tools with the held definitions in the place of the accepted ones: a person is to see what accepting them would do. */
-  static async of(around: ToolsAround): Promise<CurrentTools> {
+  static async of(around: ToolsAround, only?: readonly string[]): Promise<CurrentTools> {
     const { config } = around;
     const held = new Map<string, CurrentTool[]>();
     for (const { server, tools } of heldServers(around)) {
@@ -52,7 +59,7 @@ export class CurrentTools {
         }),
       );
     }
-    return new CurrentTools(around, held);
+    return new CurrentTools(around, held, only);
   }
 
   /** The servers that a program may call, as far as they are known. Only the tools that it may call have their schemas. */
@@ -65,6 +72,7 @@ export class CurrentTools {
       const name = longest || (id.split(".", 1)[0] ?? "");
       // What a program calls of other programs is pinned.
       if (name === programsServer || Object.hasOwn(servers, name)) continue;
+      if (this.#only && !this.#only.includes(name)) continue;
       const server = longest === "" ? null : this.#serverOf(name, calls);
       if (server !== undefined) servers[name] = server;
     }

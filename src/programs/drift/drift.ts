@@ -2,7 +2,6 @@
 import { counted } from "../../base/counted.ts";
 import { savedProgramsOf } from "../../config/saved-programs-place.ts";
 import { ProgramLibrary } from "../saved/library.ts";
-import { programsServer } from "../saved/model.ts";
 import { checkPrograms } from "./check.ts";
 import type { Reason } from "./contract.ts";
 import { CurrentTools, type ToolsAround } from "./current.ts";
@@ -36,15 +35,15 @@ export async function driftOf(around: ToolsAround, { servers, signal }: DriftOpt
   const drift: Drift = { total: 0, broken: [] };
   if (!hasPrograms(around)) return drift;
   const { config, env } = around;
-  const tools = await CurrentTools.of(around);
+  const tools = await CurrentTools.of(around, servers);
   for (const door of [undefined, ...config.doors]) {
     const place = savedProgramsOf(config.origin, env, door);
     const programs = new ProgramLibrary(place).readable();
     drift.total += programs.length;
-    const calling = programs.filter(({ calls }) => calls.some((id) => isOf(id, servers)));
-    const isOwnTest = ({ tool }: Reason) => servers === undefined && tool === undefined;
+    const calling = servers ? programs.filter(({ calls }) => calls.some((id) => isOf(id, servers))) : programs;
     for (const { name, reasons } of await checkPrograms(calling, { place, tools, signal })) {
-      const found = reasons.filter((each) => isOwnTest(each) || isOf(each.tool ?? "", servers));
+      // A test that fails by itself is not the doing of a server.
+      const found = servers ? reasons.filter(({ recording }) => recording === undefined) : reasons;
       if (found.length > 0) drift.broken.push({ name, door, reasons: found });
     }
   }
@@ -52,9 +51,8 @@ export async function driftOf(around: ToolsAround, { servers, signal }: DriftOpt
 }
 
 /** Whether a tool is of one of the servers. */
-function isOf(id: string, servers: readonly string[] | undefined): boolean {
-  if (id.startsWith(`${programsServer}.`)) return false;
-  return servers === undefined ? true : servers.some((server) => id.startsWith(`${server}.`));
+function isOf(id: string, servers: readonly string[]): boolean {
+  return servers.some((server) => id.startsWith(`${server}.`));
 }
 
 /** `2 of 31 saved programs would break`. */

@@ -42,7 +42,7 @@ export async function judged(job: CheckJob, sandbox: Sandbox): Promise<Judgement
     return { reasons: [...trial.reasons, ...wrong], fits: true };
   } catch (error) {
     if (!(error instanceof ClaudikinsError)) throw error;
-    return { reasons: job.mayNotFit ? [] : [{ text: error.message }], fits: false };
+    return { reasons: job.mayNotFit ? [] : [{ recording: written.file, text: error.message }], fits: false };
   }
 }
 
@@ -59,7 +59,8 @@ function mayBeWrong({ calls }: TestedProgram, recording: Recording, servers: Cur
 }
 
 function testReasons(differences: readonly Difference[], file: string): Reason[] {
-  return differences.slice(0, maxTestReasons).map(({ text }) => ({ text: `Its test ${file} fails: ${text}` }));
+  const shown = differences.slice(0, maxTestReasons);
+  return shown.map(({ text }) => ({ recording: file, text: `Its test ${file} fails: ${text}` }));
 }
 
 interface Trial {
