@@ -1,5 +1,5 @@
 /** Runs saved programs for what has happened: each delivery of the queue once, whatever process is killed meanwhile. */
-import { messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { hourMs, minuteMs } from "../../base/units.ts";
@@ -163,6 +163,8 @@ export class DeliveryRunner {
       ...(takesEvent ? { [eventInput]: event } : {}),
     };
     const request = await requestFor(program, input);
+    // The process that claims the delivery next begins it.
+    if (this.#options.isClosing()) throw new ClaudikinsError("CANCELLED", "claudikins is closing");
     const labels = [...(program.labels ?? []), ...(JSON.parse(delivery.labels) as Read[])];
     const asked = { ...request, program: { ...request.program, labels }, unattended: "event" } as const;
     const execution = executions.start(asked, parts, { id: delivery.execution!, isBackground: true });

@@ -2,13 +2,15 @@
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
-import { firstAnswerMs } from "../../tools/limits.ts";
 import type { CheckedProgram } from "../drift/check.ts";
 import type { Parts } from "../parts.ts";
 import { RecordingFiles } from "../recordings/recording-files.ts";
 import { ProgramLibrary } from "./library.ts";
 import type { SavedProgram } from "./model.ts";
 import { requirePinned } from "./pins.ts";
+
+/** How long the servers of a program may take to list their tools before it starts. One that takes longer is judged as it was. */
+const listMs = 3_000;
 
 /**
  * The version of the user's program that was accepted. Throws PROGRAM_NOT_FOUND, and DEFINITION_CHANGED if a program that it calls has changed or
@@ -34,8 +36,8 @@ export async function checkNow(
   { catalog }: Pick<Parts, "catalog">,
 ): Promise<CheckedProgram> {
   const used = catalog.openServers().filter((server) => program.calls.some((id) => id.startsWith(`${server}.`)));
-  // They are about to be called. One that does not answer is judged as it was.
-  const wait = { freshAs: "listed", waitMs: firstAnswerMs } as const;
+  // They are about to be called.
+  const wait = { freshAs: "listed", waitMs: listMs } as const;
   await Promise.all(used.map((server) => catalog.tools(server, wait).catch(() => {})));
   const [{ checkProgram }, { CurrentTools }] = await Promise.all([
     import("../drift/check.ts"),
