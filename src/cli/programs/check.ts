@@ -72,7 +72,8 @@ export const check = command({
       const unknown = [...(await learn(programs, app, io)).keys()].sort();
       const live = args.live ? await liveOf(programs, app, io) : new Map<string, SeenNow>();
       const seen = new Map([...live].map(([name, { shapes }]): [string, SeenShapes] => [name, shapes]));
-      const tools = await CurrentTools.of({ ...aroundOf(app) });
+      const { config, catalog, env, cwd } = app;
+      const tools = await CurrentTools.of({ config, catalog, env, cwd });
       const options = { place: app.config.savedPrograms, tools, seen, signal: io.interrupted };
       const checked = await checkPrograms(programs, options);
       return answerOf(checked, unknown, live);
@@ -81,11 +82,6 @@ export const check = command({
     }
   },
 });
-
-/** What a check needs of an app. */
-export function aroundOf({ config, catalog, env, cwd }: App) {
-  return { config, catalog, env, cwd };
-}
 
 /** Lists the servers that the programs use and whose tools are not known. Returns why some still are not. */
 async function learn(programs: readonly SavedProgram[], app: App, io: Io): Promise<Map<string, string>> {
