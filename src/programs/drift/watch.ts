@@ -36,11 +36,6 @@ export class DriftWatch implements Disposable {
     });
   }
 
-  /** Resolves when every change that was seen is judged. */
-  async settled(): Promise<void> {
-    await this.#judging;
-  }
-
   async #judge(): Promise<void> {
     while (this.#changed.size > 0 && !this.#closing.signal.aborted) {
       const servers = [...this.#changed];

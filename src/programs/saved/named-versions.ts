@@ -13,6 +13,9 @@ import { callerOwner, VisiblePrograms } from "./visible.ts";
 /** Versions that one program names. Others are not found. */
 const maxNamedVersions = 100;
 
+/** It begins at the beginning of a word only, so that a long word takes no longer. */
+const versionWord = /(?<![\w$-])[\w$-]{1,80}_v[1-9]\d{0,8}(?![\w$])/g;
+
 interface NamedVersion {
   /** The name of the version, as permissions have it. */
   name: string;
@@ -29,7 +32,7 @@ export class NamedVersions {
   constructor(source: string, requesting: Pick<RequestingProgram, "program" | "starter">, parts: Parts) {
     if (isTaken(parts)) return;
     const programs = new VisiblePrograms(parts.config.savedPrograms, callerOwner(requesting, parts));
-    const words = new Set(source.match(/[A-Za-z0-9_$-]+_v[1-9]\d{0,8}(?![\w$])/g)?.slice(0, maxNamedVersions));
+    const words = new Set(source.match(versionWord)?.slice(0, maxNamedVersions));
     const all = words.size === 0 ? [] : programs.all();
     for (const word of words) {
       const wanted = versionIn(word);
