@@ -99,6 +99,7 @@ export async function madeUpScene(): Promise<Scene> {
     name: "issues-of-a-month",
     description: "Counts the issues of a month, by label.",
     savedBy: "agent",
+    number: 1,
     savedAt: now - 26 * 60 * minute,
     calls: ["github.list_issues", "linear.list_issues"],
   });
@@ -106,6 +107,7 @@ export async function madeUpScene(): Promise<Scene> {
     name: "weekly-report",
     description: "Writes the report of the week: merged pull requests, and issues that are still open.",
     calls: ["files.write_file", "github.list_pull_requests"],
+    number: 1,
     savedAt: now - 9 * 24 * 60 * minute,
   });
   await scene.schedule({

@@ -16,6 +16,7 @@ import { LabelSessions } from "../policy/flow/label-sessions.ts";
 import { WrittenServers } from "../policy/flow/written-servers.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
 import { CallLog } from "../programs/call-log/call-log.ts";
+import type { DriftWatch } from "../programs/drift/watch.ts";
 import type { Executions } from "../programs/execution/executions.ts";
 import type { TraceRecorder } from "../programs/execution/recording.ts";
 import type { OtherBuilds } from "../programs/execution/stored-executions.ts";
@@ -36,6 +37,7 @@ import type { Store } from "../store/store.ts";
 import { isAnywhere } from "../tools/catalog/anywhere.ts";
 import { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstSuspicious } from "../tools/definitions/suspicious.ts";
+import type { RegistryServer } from "../tools/model.ts";
 import { ConfigReload, type ReloadOptions } from "./config-reload.ts";
 
 export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
@@ -47,6 +49,8 @@ export interface AppOptions extends Omit<PoolOptions, "queueFor" | "stored"> {
   recordings?: RecordingFolder | undefined;
   /** Hears of executions and calls. */
   telemetry?: Telemetry | undefined;
+  /** Whether a change of a server is judged at once: which saved programs would it break? */
+  watchesPrograms?: boolean;
   /** Follows changes of the config file. Without it, the config stays as it is. */
   reload?: ReloadOptions | undefined;
   /** Called at the end with the ids of executions that another process can continue. */
@@ -115,6 +119,7 @@ export class App implements AsyncDisposable {
   #later: LaterQueue | undefined;
   /** Our own executions, once they were needed. */
   #known: Executions | undefined;
+  #drift: Promise<DriftWatch> | undefined;
 
   constructor(config: Config, sandbox: Sandbox, options: AppOptions, lender?: App) {
     this.config = config;
@@ -166,6 +171,7 @@ export class App implements AsyncDisposable {
       twin?.catalog.withPool(this.pool) ??
       new ToolCatalog({ config, env, cwd: options.cwd, pool: this.pool, log, ownCommand: () => bestCommand(env) });
     if (!lender) this.#logNotes();
+    if (options.watchesPrograms && !lender) this.catalog.onChange((server, before) => this.#listed(server, before));
     this.idleTimer = lender?.idleTimer ?? new IdleTimer(() => void this.#rest(), options.idleAfterMs);
     this.ledger = lender?.ledger ?? new Ledger({ store: config.stats ? this.store : undefined, log });
     this.callLog =
@@ -178,6 +184,14 @@ export class App implements AsyncDisposable {
         log,
       });
     this.#watching = telemetry?.watch(this.#state());
+  }
+
+  /** Judges the saved programs. A server that is listed for the first time has not changed, and most configs have no saved programs. */
+  #listed(server: string, before: RegistryServer | undefined): void {
+    const { documents, mark } = this.config.savedPrograms;
+    if (!before || !documents.areKnown || documents.read(mark) === undefined) return;
+    this.#drift ??= import("../programs/drift/watch.ts").then((loaded) => new loaded.DriftWatch(this, this.log));
+    void this.#drift.then((watch) => watch.listed(server, before));
   }
 
   /** Our part of the state that telemetry reports: the lender reports what we borrow. */
@@ -393,6 +407,7 @@ export class App implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const isOwner = this.#lender === undefined;
     await this.#later?.[Symbol.asyncDispose]();
+    (await this.#drift)?.[Symbol.dispose]();
     const executions = await this.#executions;
     this.#watching?.[Symbol.dispose]();
     await (this.#twin ? executions?.endOf(this) : executions?.[Symbol.asyncDispose]());

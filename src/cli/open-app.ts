@@ -83,6 +83,8 @@ export async function openApp(
   const settings = {
     ...more,
     asksToSignIn: !isForMany,
+    // It stays open.
+    watchesPrograms: more.reload !== undefined,
     telemetry,
     cwd: serverFolder(config.origin, io.cwd, io.env),
     recorder: recording && (await recorderOf(config, recording, io)),

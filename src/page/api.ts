@@ -16,9 +16,11 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import type { PageState } from "./contract.ts";
+import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader } from "./executions.ts";
 import {
+  acceptBody,
   cancelBody,
   decisionBody,
   doorBody,
@@ -162,6 +164,8 @@ export class PageApi {
       "POST api/rules/labels": rulesAfter(labelBody, (label) => rules.label(label)),
       "POST api/rules/edits": rulesAfter(editBody, (edit) => rules.edit(edit)),
       "GET api/programs/code": (call) => actions.code({ name: call.search.get("name") ?? "", door: doorIn(call) }),
+      "GET api/programs/drift": () => driftOnPage(app, this.#options.env),
+      "POST api/programs/accept": async ({ body }) => actions.accept(await body(acceptBody)),
       "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
       "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),
       "POST api/programs/unschedule": async ({ body }) => actions.unschedule(await body(namedBody)),

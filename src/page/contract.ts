@@ -134,6 +134,10 @@ export interface PageProgram {
   inputs: PageInput[];
   /** The tools that it may call. */
   calls: string[];
+  /** The number of its version. */
+  version: number;
+  /** The version that its schedules and triggers run, if it is another one. */
+  accepted?: number | undefined;
   savedAt: number;
   savedBy: "user" | "agent";
   /** The repository, at a commit. */
@@ -255,6 +259,15 @@ export interface PageHeld {
   before?: string | undefined;
   now?: string | undefined;
   tools: PageHeldTool[];
+  /** What the programs would do if the changes were accepted. */
+  programs: PageDrift;
+}
+
+/** Saved programs that would break: `GET api/programs/drift`. */
+export interface PageDrift {
+  /** `2 of 31 saved programs would break`. Empty if none would. */
+  text: string;
+  broken: { name: string; door?: string | undefined; reasons: string[] }[];
 }
 
 export interface PageHeldTool {

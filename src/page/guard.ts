@@ -125,6 +125,9 @@ export type ScheduleBody = z.infer<typeof scheduleBody>;
 /** A program or a schedule. */
 export const namedBody = z.strictObject({ name, door });
 
+/** The version of a program that was shown. */
+export const acceptBody = z.strictObject({ name, door, version: z.number().int().positive() });
+
 /** A person who has signed in, by the id. */
 export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/) });
 

@@ -13,17 +13,22 @@ import {
 } from "../tools/definitions/review.ts";
 import { Cached } from "./cached.ts";
 import type { DiffLine, PageHeld } from "./contract.ts";
+import { driftOnPage } from "./drift.ts";
 import { RefusedRequest } from "./guard.ts";
 
 /** Lines of the difference between two definitions. `claudikins review` shows all. */
 const maxShownDiffLines = 400;
 
 export class HeldOnPage {
+  readonly #app: App;
+  readonly #env: Environment;
   readonly #surroundings: () => Surroundings;
   /** Cached, because the page asks for the numbers with each change, and reading the records of many tools takes 20 ms. */
   readonly #counts = new Cached<Map<string, number>>();
 
   constructor(app: App, env: Environment) {
+    this.#app = app;
+    this.#env = env;
     this.#surroundings = () => ({ config: app.config, env, cwd: app.cwd });
   }
 
@@ -35,10 +40,11 @@ export class HeldOnPage {
     });
   }
 
-  of(name: string): PageHeld {
+  async of(name: string): Promise<PageHeld> {
     const found = heldServers(this.#surroundings()).find(({ server }) => server === name);
     const { isUpgrade = false, before, now, tools = [] } = found ?? {};
-    return { server: name, isUpgrade, before, now, tools: tools.map(shown) };
+    const programs = tools.length === 0 ? { text: "", broken: [] } : await driftOnPage(this.#app, this.#env, [name]);
+    return { server: name, isUpgrade, before, now, tools: tools.map(shown), programs };
   }
 
   /** Accepts the tools as they were shown. Throws RefusedRequest if one has changed since. */

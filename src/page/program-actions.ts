@@ -14,8 +14,9 @@ import { digestOf, ProgramLibrary } from "../programs/saved/library.ts";
 import { addSchedule, type ManageOptions, removePrograms, removeSchedule } from "../programs/saved/manage.ts";
 import type { SavedProgram } from "../programs/saved/model.ts";
 import { callOf } from "../programs/saved/namespace.ts";
+import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import type { StoredRun } from "../programs/saved/requesting-program.ts";
-import { programToSave, store } from "../programs/saved/save.ts";
+import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
 import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
@@ -79,6 +80,15 @@ export class ProgramActions {
   /** Ends a schedule. Throws PROGRAM_NOT_FOUND. */
   async unschedule({ name, door }: Named): Promise<void> {
     await removeSchedule(name, this.#managed(door));
+  }
+
+  /** Lets schedules and triggers run the version that was shown. Throws USAGE if there is another one by now. */
+  async accept({ name, door, version }: Named & { version: number }): Promise<void> {
+    const library = new ProgramLibrary(this.#placeOf(door));
+    const program = library.get(name);
+    requirePinned(program, library);
+    const accepted = { number: version, pins: pinsOf(program, library) };
+    await acceptProgram(name, accepted, { library, audit: this.#audit(door) });
   }
 
   async remove({ name, door }: Named): Promise<void> {

@@ -84,7 +84,7 @@ function readPrograms(places: readonly Place[]) {
 }
 
 function shown(program: SavedProgram, door: string | undefined): KnownProgram {
-  const { name, description, calls, savedAt, savedBy, from } = program;
+  const { name, description, calls, savedAt, savedBy, from, number: version, accepted = version } = program;
   return {
     name,
     door,
@@ -92,6 +92,8 @@ function shown(program: SavedProgram, door: string | undefined): KnownProgram {
     call: callOf(program),
     inputs: shownInputs(program),
     calls,
+    version,
+    accepted: accepted === version ? undefined : accepted,
     savedAt,
     savedBy,
     from: from && `${from.url}@${from.commit.slice(0, 12)}`,

@@ -24,7 +24,8 @@ import type { pageValue } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { calledBy } from "./saved/callers.ts";
-import { programsServer } from "./saved/model.ts";
+import { namesVersion, programsServer } from "./saved/model.ts";
+import type { NamedVersions } from "./saved/named-versions.ts";
 import { isOwnFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
@@ -67,8 +68,10 @@ export async function bindingsFor(
   });
   const usesPrograms = mentions(source, programsServer);
   const { programsFor, withPrograms, calledProgram } = usesPrograms ? await import("./saved/tools.ts") : {};
+  const versions = usesPrograms && namesVersion(source) ? await versionsIn(source, requesting, parts) : undefined;
   const saved = programsFor?.(requesting, parts);
-  const shown = saved && withPrograms ? withPrograms(servers, saved) : servers;
+  const known = saved && withPrograms ? withPrograms(servers, saved) : servers;
+  const shown = versions ? versions.among(known) : known;
   return {
     namespaces: usesPrograms ? withOwnFunctions(shown, parts) : servers,
     suggest: (words, limit) => {
@@ -94,9 +97,10 @@ export async function bindingsFor(
         const recorder = dryRun && { dryRun, call: number, line: place?.line, listener };
         return await ownFunction(name, args, requesting, parts, recorder);
       }
-      const isProgram = saved && namespace === saved.name && group === "tools";
-      const known = isProgram ? calledProgram?.(name, saved, requesting, parts) : undefined;
-      if (program) requirePermission(program, call, known?.tool.name ?? toolNamed(call, parts));
+      const isProgram = namespace === programsServer && group === "tools";
+      const version = isProgram ? versions?.find(name) : undefined;
+      const known = version ?? (isProgram && saved ? calledProgram?.(name, saved, requesting, parts) : undefined);
+      if (program) requirePermission(program, call, version?.name ?? known?.tool.name ?? toolNamed(call, parts));
       // Not async, because each async function on the path of a call adds to its time.
       const make = (trace: TraceContext | undefined): Promise<BindingValue> => {
         const { signal, clock } = given;
@@ -111,7 +115,7 @@ export async function bindingsFor(
         if (group === "tools" && place && parts.config.servers.get(namespace)?.isSavedPrograms) {
           const { pause } = given;
           made.repeatable = requesting.isStored();
-          return calledBy({ ...requesting, position: place, pause, signal }, (meta) => {
+          return calledBy({ ...requesting, position: place, version: version?.number, pause, signal }, (meta) => {
             made.meta = meta;
             return callForValue({ ...call, known }, parts, made, observer);
           });
@@ -129,6 +133,12 @@ export async function bindingsFor(
       }
     },
   };
+}
+
+/** Code for versions is loaded only if a program names one. */
+async function versionsIn(...given: ConstructorParameters<typeof NamedVersions>): Promise<NamedVersions> {
+  const { NamedVersions } = await import("./saved/named-versions.ts");
+  return new NamedVersions(...given);
 }
 
 /** Code for pages is loaded only if a program uses them. */

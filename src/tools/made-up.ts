@@ -23,12 +23,17 @@ const maxMadeUpChars = 1_000;
 /** A whole result. A tool of an unknown type gives `{ "made-up": true }`. */
 export function madeUpResult({ outputSchema, observed, known }: RegistryTool): ToolResult {
   const schema = outputSchema ?? observed ?? (known?.type === undefined ? undefined : schemaOfType(known.type));
-  const value = schema ? madeUp(schema, { root: schema, depth: 0, parts: { left: maxMadeUpParts } }) : unknownValue();
+  const value = schema ? madeUpValue(schema, schema) : unknownValue();
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return {
     content: [{ type: "text", text }],
     ...(outputSchema && isObject(value) ? { structuredContent: value } : {}),
   };
+}
+
+/** A value that matches the schema. `root` is the document of its references. */
+export function madeUpValue(schema: JsonObject, root: JsonObject): unknown {
+  return madeUp(schema, { root, depth: 0, parts: { left: maxMadeUpParts } });
 }
 
 function unknownValue(): JsonObject {

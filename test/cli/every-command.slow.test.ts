@@ -30,7 +30,7 @@ setDefaultTimeout(60_000);
 const silent = ["daemon run"];
 
 /** Commands whose exit code depends on what they found, even if they print it on stdout. */
-const verdicts = ["doctor", "setup", "programs test"];
+const verdicts = ["doctor", "setup", "programs test", "programs check"];
 
 /** A server on the network without a sign-in. Its port also serves as one that is already taken. */
 let network: NetworkFixture;

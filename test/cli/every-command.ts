@@ -61,6 +61,7 @@ const crash = fixture("crash-on-start");
 /** A program that is saved as "monthly". */
 const program = { "report.ts": 'return "2026-10";\n' };
 const saved = [["programs", "save", "report.ts", "--name", "monthly", "month=2026-10"]];
+const changed = ["programs", "save", "monthly", "--call", "demo.get_order", "--why", "orders count", "--replace"];
 
 /** A recording with one call. */
 const recording = {
@@ -190,6 +191,19 @@ export const table: Record<string, Cases> = {
       ],
     },
   },
+  "programs check": {
+    success: { argv: ["monthly"], files: program, before: [...saved, ["programs", "record", "monthly", "month=x"]] },
+    usage: { argv: [] },
+    failure: {
+      argv: ["--all"],
+      files: { ...program, "other.ts": 'return ["2026-10"];\n' },
+      before: [
+        ...saved,
+        ["programs", "record", "monthly", "month=x"],
+        ["programs", "save", "other.ts", "--name", "monthly", "month=2026-10", "--replace"],
+      ],
+    },
+  },
   "programs remove": {
     success: { argv: ["monthly"], files: program, before: saved },
     usage: { argv: ["monthly", "--all"] },
@@ -204,6 +218,17 @@ export const table: Record<string, Cases> = {
     success: { argv: ["monthly"], files: program, before: saved },
     usage: { argv: [] },
     failure: { argv: ["monthl"] },
+  },
+  "programs history": {
+    success: { argv: ["monthly"], files: program, before: [...saved, changed] },
+    usage: { argv: ["monthly", "two"], files: program, before: saved },
+    failure: { argv: ["monthly", "3"], files: program, before: saved },
+    json: [{ argv: ["monthly", "2"], files: program, before: [...saved, changed] }],
+  },
+  "programs back": {
+    success: { argv: ["monthly", "1", "--replace"], files: program, before: [...saved, changed] },
+    usage: { argv: ["monthly"], files: program, before: saved },
+    failure: { argv: ["monthly", "1"], files: program, before: [...saved, changed] },
   },
   "programs add": {
     success: { argv: ["--help"] },

@@ -186,6 +186,12 @@ async function withIds(command: string, home: Home): Promise<string> {
 /** A program with a recording. */
 const recorded =
   "claudikins programs save report.ts --name revenue-by-region month=2026-10 && claudikins programs record revenue-by-region month=2026-10";
+/** A program with as many versions as these calls and one. */
+const versions = (...calls: string[]) =>
+  [
+    "claudikins programs save report.ts --name revenue-by-region month=2026-10",
+    ...calls.map((call) => `claudikins programs save revenue-by-region --call ${call} --replace`),
+  ].join(" && ");
 const savedTriage = `claudikins programs save triage.ts --name triage event:='{"body":{"action":""}}' --replace`;
 
 /** What has happened before the commands of a block. */
@@ -203,7 +209,9 @@ const before: [RegExp, string][] = [
   [/^claudikins programs accept nightly/, "claudikins programs save report.ts --name nightly month=2026-10"],
   [/^claudikins programs (?:save|keep) last/, "claudikins exec report.ts --record"],
   [/^claudikins programs test --all --from programs/, `${recorded} && claudikins programs export --to programs`],
-  [/^claudikins programs test/, recorded],
+  [/^claudikins programs (?:test|check)/, recorded],
+  [/^claudikins programs history/, versions("demo.get_customer", "demo.get_order")],
+  [/^claudikins programs back/, versions("demo.get_customer")],
   [
     /^claudikins mock/,
     "mkdir recordings && claudikins exec report.ts --record-file recordings/a.recording.json && cp recordings/a.recording.json report.recording.json",

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
 import { HeldOnPage } from "../../src/page/held.ts";
+import { ProgramLibrary } from "../../src/programs/saved/library.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "../tools/generation/project.ts";
 
@@ -30,7 +31,7 @@ async function listed<T>(tools: object[], work: (app: App, held: HeldOnPage) => 
 test("a held tool is shown with its reasons and its difference, and accepted as shown", async () => {
   await listed([rewritten, list], async (app, held) => {
     expect([...held.counts()]).toEqual([["bank", 1]]);
-    const { tools, isUpgrade } = held.of("bank");
+    const { tools, isUpgrade } = await held.of("bank");
     expect([tools.length, isUpgrade]).toEqual([1, false]);
     const [tool] = tools;
     expect(tool).toMatchObject({ tool: "pay", why: ["the description was rewritten"], isKnown: true, left: 0 });
@@ -47,16 +48,41 @@ test("a held tool is shown with its reasons and its difference, and accepted as 
 });
 
 test("a tool that has changed once more is not accepted", async () => {
-  const mark = await listed([rewritten, list], async (_, held) => held.of("bank").tools[0]!.mark);
+  const mark = await listed([rewritten, list], async (_, held) => (await held.of("bank")).tools[0]!.mark);
   await listed([{ ...rewritten, description: "Sends all your money away at once." }, list], async (_, held) => {
     await expect(held.accept("bank", { pay: mark })).rejects.toThrow("changed a tool once more");
     expect([...held.counts()]).toEqual([["bank", 1]]);
   });
 });
 
+test("the saved programs that the change would break are named", async () => {
+  const needy = { ...pay, inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] } };
+  await listed([needy, list], async (app, held) => {
+    const { savedPrograms } = app.config;
+    const save = (name: string, code: string, calls: string[]) =>
+      new ProgramLibrary(savedPrograms).change(name, () => ({
+        ...{ version: 1, name, description: "", code, input: { type: "object" }, calls, number: 1, savedAt: 1 },
+        savedBy: "user",
+      }));
+    await save("pays", "\nawait bank.pay({});", ["bank.pay"]);
+    await save("lists", "return await bank.list({});", ["bank.list"]);
+    const { programs } = await held.of("bank");
+    expect(programs).toEqual({
+      text: "1 of 2 saved programs would break",
+      broken: [{ name: "pays", door: undefined, reasons: [expect.stringContaining("line 2: bank.pay")] }],
+    });
+    expect(programs.broken[0]?.reasons[0]).toContain('the argument "to" is missing');
+  });
+});
+
 test("nothing is held for other servers, and other names are ignored", async () => {
   await listed([rewritten, list], async (_, held) => {
-    expect(held.of("other")).toEqual({ server: "other", isUpgrade: false, tools: [] });
+    expect(await held.of("other")).toEqual({
+      server: "other",
+      isUpgrade: false,
+      tools: [],
+      programs: { text: "", broken: [] },
+    });
     expect((await held.accept("bank", { gone: "x" })).tools).toHaveLength(1);
   });
 });

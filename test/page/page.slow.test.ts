@@ -620,7 +620,8 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       code: name,
       input: { type: "object", properties: { [name]: { description: name, examples: [name] } } },
       from: { url: name, commit: name, path: name },
-      before: { code: "", input: { type: "object", properties: {} }, calls: [], savedAt: 1 },
+      number: 2,
+      changes: [],
     });
     await hostile.schedule({
       id: "hostile",

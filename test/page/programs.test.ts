@@ -46,7 +46,7 @@ describe("the state", () => {
   });
 
   test("has the programs of the config and of its doors, each with its own runs", async () => {
-    await scene.program({ name: "count", before: { code: "1", input: {}, calls: [], savedAt: 1 } });
+    await scene.program({ name: "count", number: 2, changes: ["month is new"] });
     await scene.program({ name: "count", description: "Counts behind the door.", savedBy: "agent" }, "qa");
     const [own, behind] = [
       await scene.record({ program: "count" }),
@@ -188,6 +188,27 @@ describe("a program", () => {
     expect(await post("programs/schedule", asked)).toMatchObject([422, { error: expect.stringContaining("exists") }]);
     expect(await post("programs/unschedule", { name: "count" })).toEqual([200, {}]);
     expect(scene.schedules().ids()).toEqual([]);
+  });
+
+  test("shows the version that its schedules run, and runs the newest one there once it was seen", async () => {
+    await scene.program({ name: "count", accepted: 1 });
+    await scene.program({ name: "count", number: 2, accepted: 1 });
+    const shown = async () => (await state()).programs.map(({ version, accepted }) => [version, accepted]);
+    expect(await shown()).toEqual([[2, 1]]);
+    expect(await post("programs/accept", { name: "count", version: 1 })).toMatchObject([422, {}]);
+    expect(await post("programs/accept", { name: "count", version: "2" })).toMatchObject([400, {}]);
+    expect(await post("programs/accept", { name: "count", version: 2 })).toEqual([200, {}]);
+    expect(await shown()).toEqual([[2, undefined]]);
+  });
+
+  test("is named with the reasons if it would break", async () => {
+    const drift = async () => (await page.get("api/programs/drift")).json();
+    expect(await drift()).toEqual({ text: "", broken: [] });
+    await scene.program({ name: "gone", code: "await shop.list({});", calls: ["shop.list"] }, "qa");
+    expect(await drift()).toEqual({
+      text: "1 of 2 saved programs would break",
+      broken: [{ name: "gone", door: "qa", reasons: ['The config has no server "shop" any more'] }],
+    });
   });
 
   test("is removed with its schedules, and not with those of a door", async () => {

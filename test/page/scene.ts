@@ -157,6 +157,7 @@ export class Scene implements AsyncDisposable {
       code: "return (await github.list_issues({ month: input.month })).length;",
       input: { type: "object", properties: { month: { type: "string", examples: ["2026-10"] } }, required: ["month"] },
       calls: ["github.list_issues"],
+      number: 1,
       savedAt: Date.now(),
       savedBy: "user",
       ...changes,

@@ -113,8 +113,8 @@ async function runOnce(
   const openChannel = sharedServers.channels(environment.now, shellSession);
   const recorder = await recorderOf(config, {}, io);
   const telemetry = await observed(config);
-  const waits = { waitsForApprovals: true };
-  await using app = await appOf(config, io, { cwd, logs, openChannel, recorder, telemetry, ...waits });
+  const stays = { waitsForApprovals: true, watchesPrograms: true };
+  await using app = await appOf(config, io, { cwd, logs, openChannel, recorder, telemetry, ...stays });
   sharedServers.toolsOf = (name) => app.catalog.toolNames(name);
   return await runDaemon(app, {
     place,

@@ -23,7 +23,7 @@ import { sourceText, type Trigger, Triggers } from "../../programs/events/trigge
 import { RecordingFiles } from "../../programs/recordings/recording-files.ts";
 import { lastChange } from "../../programs/saved/differences.ts";
 import { ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
-import { inputsOf, type SavedProgram } from "../../programs/saved/model.ts";
+import { inputsOf, type SavedProgram, versionName } from "../../programs/saved/model.ts";
 import { callOf } from "../../programs/saved/namespace.ts";
 import { changedSince } from "../../programs/saved/pins.ts";
 import { type Schedule, Schedules } from "../../programs/saved/schedules.ts";
@@ -48,9 +48,10 @@ import { triggerJson, triggerShape, triggerText } from "../programs/events.ts";
 import { managing } from "../programs/manage.ts";
 import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
+import { versionDiff, versionOption } from "../programs/version-texts.ts";
 import { commandTrace } from "../telemetry.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 
+export { check } from "../programs/check.ts";
 export { deliveries, retry } from "../programs/deliveries.ts";
 export { off, on } from "../programs/events.ts";
 export { keep } from "../programs/keep.ts";
@@ -60,6 +61,7 @@ export { save } from "../programs/save.ts";
 export { schedule, unschedule } from "../programs/schedule.ts";
 export { accept, share } from "../programs/share.ts";
 export { test } from "../programs/test.ts";
+export { back, history } from "../programs/versions.ts";
 
 const whichArgs = { ...configArgs, ...doorArgs } as const;
 
@@ -77,6 +79,8 @@ const summary = {
   calls: about("What it may call", texts),
   savedAt: time,
   savedBy: oneOf("user", "agent"),
+  version: number,
+  "accepted?": about("The version that its schedules and triggers run, if it is another one", number),
   "sharedOf?": about("Whose program it was before it was shared", text),
   "labels?": labelsShape,
   "held?": about("Programs that it calls and that have changed since the user has seen them: it does not run", texts),
@@ -186,7 +190,7 @@ export const show = command({
     const library = new ProgramLibrary(config.savedPrograms);
     const program = library.get(args.name);
     const runs = (await lastRuns(config, io)).filter((run) => run.program === program.name).slice(0, shownRuns);
-    const { input, output, code, before, calls, from, savedBy, savedAt } = program;
+    const { input, output, code, calls, from, savedBy, savedAt, number: version } = program;
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
     const recordings = new RecordingFiles(config.savedPrograms).files(program.name);
@@ -213,8 +217,9 @@ export const show = command({
       `Call: ${callOf(program)}`,
       ...(inputs.length === 0 ? ["Input: none"] : ["Input:", ...inputs]),
       `May call: ${calls.join(", ") || "nothing"}`,
-      `Saved by ${savedBy === "agent" ? "an agent" : "you"} ${ageText(Date.now() - savedAt)}${source}`,
+      `Version ${version}, saved by ${savedBy === "agent" ? "an agent" : "you"} ${ageText(Date.now() - savedAt)}${source}`,
       ...(changed === undefined ? [] : [changed]),
+      ...(json.accepted === undefined ? [] : [`Its schedules and triggers run version ${json.accepted}`]),
       ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
       ...(recordings.length === 0 ? [] : [`Recordings: ${recordings.join(", ")}`]),
       ...(triggers.length === 0 ? [] : ["Started by:", ...triggers.map((each) => `  ${triggerText(each)}`)]),
@@ -222,8 +227,9 @@ export const show = command({
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",
     ].map((line) => visibleText(line));
-    const diff = before ? unifiedDiff(`${program.name}.ts`, before.code, code) : "";
-    return { json, text: `${lines.join("\n")}\n${colouredDiff(visibleText(diff))}${visibleText(code).trimEnd()}\n` };
+    const before = library.version(program.name, version - 1);
+    const diff = before ? versionDiff(program, before) : "";
+    return { json, text: `${lines.join("\n")}\n${diff}${visibleText(code).trimEnd()}\n` };
   },
 });
 
@@ -238,6 +244,7 @@ export const run = command({
   args: {
     name: nameArg,
     input: inputArg,
+    version: option("Number of the version to run (default: the newest)", versionOption),
     output: option(outputText, { valueHint: "file", complete: "file" }),
     detach: flag("Run it in the background, and print the id of the execution"),
     ...dryRunArgs,
@@ -256,20 +263,23 @@ export const run = command({
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const { inputFrom } = await import("../programs/input.ts");
     const config = await openConfig(args, io);
-    const program = new ProgramLibrary(config.savedPrograms).get(args.name);
+    const library = new ProgramLibrary(config.savedPrograms);
+    const { version } = args;
+    const program = version === undefined ? library.get(args.name) : library.requireVersion(args.name, version);
+    const name = version === undefined ? program.name : versionName(program.name, version);
     const input = await inputFrom(args.input, program, io);
     const { requestForNamed } = await import("../../programs/saved/run.ts");
-    const request = await requestForNamed(program.name, input, config.savedPrograms);
+    const request = await requestForNamed(name, input, config.savedPrograms);
     if (args.detach) {
       if (args["dry-run"]) throw new ClaudikinsError("USAGE", "--detach cannot be used with --dry-run");
       const { runDetached } = await import("../daemon/with-daemon.ts");
-      const id = await runDetached({ program: program.name, input, limits }, args, io);
+      const id = await runDetached({ program: name, input, limits }, args, io);
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
     }
     const form = (folders: OutputFolders) => ({ json: args.json === true, output: args.output, folders });
     const { mayUseDaemon, runInDaemon } = await import("../daemon/with-daemon.ts");
     if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
-      const done = await runInDaemon({ program: program.name, input, limits }, args, io);
+      const done = await runInDaemon({ program: name, input, limits }, args, io);
       if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
     }
     using sandbox = new Sandbox({ keptWorkers: 0 });
@@ -297,7 +307,7 @@ export const run = command({
 });
 
 export const remove = command({
-  description: "Remove saved programs, their schedules, triggers and recordings.",
+  description: "Remove saved programs, their versions, schedules, triggers and recordings.",
   args: { names: place("Names of saved programs", { complete: "program", ...several }), ...whichArgs },
   examples: ["claudikins programs remove revenue-by-region"],
   json: record({ removed: listOf(record({ name: text, removed: yesOrNo })) }),
@@ -311,6 +321,7 @@ export const remove = command({
 
 function summaryOf(program: SavedProgram, library: ProgramLibrary) {
   const { name, description, calls, savedAt, savedBy, sharedOf, labels, pins = {}, from } = program;
+  const { number: version, accepted = version } = program;
   const held = changedSince(pins, library);
   return {
     name,
@@ -319,6 +330,8 @@ function summaryOf(program: SavedProgram, library: ProgramLibrary) {
     calls,
     savedAt,
     savedBy,
+    version,
+    ...(accepted === version ? {} : { accepted }),
     ...(sharedOf === undefined ? {} : { sharedOf }),
     ...(labels ? { labels } : {}),
     ...(held.length > 0 ? { held } : {}),

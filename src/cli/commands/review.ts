@@ -7,6 +7,7 @@ import {
   either,
   list,
   nothing,
+  number,
   problem,
   record,
   text,
@@ -15,7 +16,10 @@ import {
 } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import { visibleText } from "../../base/visible-text.ts";
 import type { Config } from "../../config/load.ts";
+import { type Drift, driftText, programText } from "../../programs/drift/drift.ts";
+import { reasonText } from "../../programs/drift/reasons.ts";
 import { checkServers } from "../../tools/catalog/inventory.ts";
 import { definitionText } from "../../tools/definitions/definition-text.ts";
 import {
@@ -31,6 +35,7 @@ import { type CommandAnswer, command, flag, place, several } from "../command.ts
 import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
+import { reasonShape } from "../programs/reason-shape.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
 
@@ -57,6 +62,13 @@ const reviewShape = record({
       "before?": about("The server's own version when its definitions were accepted", text),
       "now?": about("The server's own version", text),
       tools: list(toolShape),
+    }),
+  ),
+  "programs?": about(
+    "Saved programs that would break if the changes were accepted",
+    record({
+      total: number,
+      broken: list(record({ name: text, "door?": text, reasons: list(reasonShape) })),
     }),
   ),
   "lockFile?": about("The lock file that was made", either(text, nothing)),
@@ -104,8 +116,11 @@ export default command({
     const chosen = chosenServers(args.names, heldServers(surroundings), config);
     if (args.accept) return accepted(chosen, surroundings);
     const isShown = args.names.length > 0;
-    if (isShown && !args.json && canAsk(io)) return asked(chosen, surroundings, io);
-    return { json: documentOf(chosen), ...(isShown ? diffs(chosen) : overview(chosen)) };
+    const drift = await driftIf(chosen, args, io);
+    if (isShown && !args.json && canAsk(io)) return asked(chosen, drift, surroundings, io);
+    const { text = "", ...more } = isShown ? diffs(chosen) : overview(chosen);
+    const shown = text + brokenText(drift);
+    return { json: { ...documentOf(chosen), ...driftJson(drift) }, ...(shown === "" ? {} : { text: shown }), ...more };
   },
 });
 
@@ -204,9 +219,45 @@ function toolDiff(tool: ReviewedTool): string {
   return `${id}: ${reasonsOf(tool)}\n${note}${diff}`;
 }
 
+/** The saved programs that the changes would break. Undefined if no program is saved. */
+async function driftIf(servers: readonly ReviewedServer[], args: ReviewArgs, io: Io): Promise<Drift | undefined> {
+  if (servers.length === 0) return undefined;
+  const { driftOf, hasPrograms } = await import("../../programs/drift/drift.ts");
+  await using app = await openApp(io, args);
+  if (!hasPrograms(app)) return undefined;
+  const { config, catalog, env, cwd } = app;
+  const names = servers.map(({ server }) => server);
+  return driftOf({ config, catalog, env, cwd }, { servers: names, signal: io.interrupted });
+}
+
+function driftJson(drift: Drift | undefined) {
+  if (!drift) return {};
+  const broken = drift.broken.map(({ name, door, reasons }) => ({
+    name,
+    ...(door === undefined ? {} : { door }),
+    reasons,
+  }));
+  return { programs: { total: drift.total, broken } };
+}
+
+/** `2 of 31 saved programs would break:`, and the reasons. */
+function brokenText(drift: Drift | undefined): string {
+  if (!drift || drift.broken.length === 0) return "";
+  const lines = drift.broken.flatMap((each) =>
+    each.reasons.map((reason) => `  ${programText(each)}, ${reasonText(reason)}`),
+  );
+  return visibleText(`${[`${driftText(drift)} if you accept:`, ...lines].join("\n")}\n`);
+}
+
 /** Shows each server, and asks the person at the terminal about it. */
-async function asked(servers: readonly ReviewedServer[], surroundings: Surroundings, io: Io): Promise<CommandAnswer> {
+async function asked(
+  servers: readonly ReviewedServer[],
+  drift: Drift | undefined,
+  surroundings: Surroundings,
+  io: Io,
+): Promise<CommandAnswer> {
   if (servers.length === 0) return diffs(servers);
+  await io.stdout.write(brokenText(drift));
   const taken: ReviewedTool[] = [];
   // One question for each server: an upgrade may change forty tools. A single tool can be named.
   for (const server of servers) {

@@ -8,6 +8,7 @@ import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings, hasLinkedFolder } from "./folders.ts";
 import { peopleFindings } from "./people.ts";
+import { programFindings } from "./programs.ts";
 import { registryFindings } from "./registry.ts";
 import { failedServers, serverFindings } from "./servers.ts";
 import { signInFindings } from "./sign-ins.ts";
@@ -37,6 +38,7 @@ const checksOfConfig: [Area, (app: CheckParts, scene: CheckContext) => CheckResu
   ["sign-ins", signInFindings],
   ["sign-ins", peopleFindings],
   ["folders", folderFindings],
+  ["registry", programFindings],
 ];
 
 /** The findings in the order of the areas. A check that throws becomes a finding. */

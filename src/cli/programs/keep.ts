@@ -26,6 +26,7 @@ import { ask, canAsk, requireConsent } from "../terminal/prompt.ts";
 import { valuesFrom } from "./input.ts";
 import { expectArgs, recordedJson, recordedShape, recordedText } from "./record.ts";
 import { mayReplace } from "./save.ts";
+import { startedNote, whyArg } from "./version-texts.ts";
 
 export const keep = command({
   description:
@@ -52,6 +53,7 @@ export const keep = command({
     }),
     ...expectArgs,
     yes: flag("Keep it as proposed, without asking", { short: "y" }),
+    why: whyArg,
     replace: flag("Replace another program of that name without asking"),
     "dry-run": flag("Show what would be kept, and keep nothing"),
     ...configArgs,
@@ -86,7 +88,7 @@ export const keep = command({
     const wanted = args.name ?? proposedName(found.code, { calls });
     const name = isAsked && args.name === undefined ? await askedName(wanted, io) : wanted;
     const given: JsonObject = Object.fromEntries(inputs.map((each) => [each.name, each.value]));
-    const { description } = args;
+    const { description, why } = args;
     const allowed = [...(found.calls ?? []), ...args.call.map(withoutFunction)];
     const about = {
       name,
@@ -95,6 +97,7 @@ export const keep = command({
       description,
       calls: allowed,
       labels: found.labels,
+      why,
       by: "user",
     } as const;
     const made = await programToSave(about, app);
@@ -121,7 +124,11 @@ export const keep = command({
     const files = new RecordingFiles(app.config.savedPrograms);
     const named = files.nextName(name);
     if (recording) await files.write(name, named, recording);
-    return answerOf({ ...proposal, program: saved.program, recorded: { ...recorded, name: named } }, saved.state);
+    const answer = answerOf(
+      { ...proposal, program: saved.program, recorded: { ...recorded, name: named } },
+      saved.state,
+    );
+    return { ...answer, note: `${startedNote(saved.program, app.config.savedPrograms)}${answer.note}` };
   },
 });
 

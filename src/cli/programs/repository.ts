@@ -127,7 +127,9 @@ async function programIn(
   const [code, about] = await Promise.all([fetched.text(path), fetched.text(path.replace(/\.ts$/, ".json"))]);
   const { description, input, output, calls } = aboutIn(about, path.replace(/\.ts$/, ".json"));
   const schemas = { input, output };
-  const made = await programToSave({ name, code, given: {}, description, calls, schemas, by: "user", from }, app);
+  const why = `added from ${from.url}@${from.commit.slice(0, 12)}`;
+  const wanted = { name, code, given: {}, description, calls, schemas, by: "user", from, why } as const;
+  const made = await programToSave(wanted, app);
   // Only what the file names: what the code names beside it would be a call that its author did not declare.
   const program = { ...made.program, calls: [...calls].sort() };
   return { ...made, program, recordings: await recordingsOf(path, all, fetched) };

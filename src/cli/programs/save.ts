@@ -21,6 +21,7 @@ import { openApp } from "../open-app.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 import { requireConsent } from "../terminal/prompt.ts";
 import { valuesFrom } from "./input.ts";
+import { startedNote, whyArg } from "./version-texts.ts";
 
 export const save = command({
   description:
@@ -44,6 +45,7 @@ export const save = command({
     "output-schema": option("JSON Schema of its value, as JSON or @file (default: observed when it runs)", {
       valueHint: "json",
     }),
+    why: whyArg,
     replace: flag("Replace another program of that name without asking"),
     "dry-run": flag("Show what would be saved, and save nothing"),
     ...configArgs,
@@ -57,6 +59,7 @@ export const save = command({
   json: record({
     name: text,
     state: oneOf("new", "changed", "unchanged", "not saved"),
+    version: number,
     call: about("How code calls it", text),
     calls: about("What it may call", texts),
     replaced: about("How often each value was replaced in the code", listOf(record({ input: text, places: number }))),
@@ -81,7 +84,7 @@ export const save = command({
     const calls = [...(found.calls ?? []), ...args.call.map(withoutFunction)];
     const given = await valuesFrom(args.values, io);
     const { code, labels } = found;
-    const wanted: ProgramToSave = { name, code, given, description, calls, schemas, labels, by: "user" };
+    const wanted: ProgramToSave = { name, code, given, description, calls, schemas, labels, why: args.why, by: "user" };
     const made = await programToSave(wanted, app);
     const before = library.find(name);
     // A program that is changed keeps what is not given again.
@@ -94,7 +97,7 @@ export const save = command({
       if (before && digestOf(now) === digestOf(before)) return;
       throw new ClaudikinsError("USAGE", `The program "${name}" was changed at this moment. Nothing was saved`);
     });
-    return answerOf(saved, before, false);
+    return { ...answerOf(saved, before, false), note: startedNote(saved.program, app.config.savedPrograms) };
   },
 });
 
@@ -172,12 +175,13 @@ function answerOf(
   before: SavedProgram | undefined,
   isDry: boolean,
 ) {
-  const { name, code, calls } = program;
+  const { name, code, calls, number: version } = program;
   const changes = (differences ?? (before && differencesOf(before, program)))?.changes;
   const places = Object.entries(replaced).map(([input, count]) => ({ input, places: count }));
   const json = {
     name,
     state: isDry ? "not saved" : state,
+    version: isDry ? (before?.number ?? 0) + 1 : version,
     call: callOf(program),
     calls,
     replaced: places,

@@ -1,18 +1,24 @@
 /** `claudikins programs share` and `accept`: the user decides what others run, and what changed programs run for the user. */
 import { ClaudikinsError } from "../../base/errors.ts";
-import { about, list as listOf, oneOf, record, text, texts } from "../../base/json-shape.ts";
+import { about, list as listOf, number, oneOf, record, text, texts } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
+import type { Reason } from "../../programs/drift/contract.ts";
+import { reasonText } from "../../programs/drift/reasons.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
 import { digestOf, ProgramLibrary, programsOfOthers } from "../../programs/saved/library.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
 import { changedSince, pinsOf } from "../../programs/saved/pins.ts";
-import { acceptCalled, store } from "../../programs/saved/save.ts";
+import { acceptProgram, store } from "../../programs/saved/save.ts";
+import { checkNow } from "../../programs/saved/unattended.ts";
 import { command, flag, option, place } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
+import { openApp } from "../open-app.ts";
 import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
 import { requireConsent } from "../terminal/prompt.ts";
 import { managing } from "./manage.ts";
+import { reasonShape } from "./reason-shape.ts";
+import { versionDiff } from "./version-texts.ts";
 
 export const labelsShape = about(
   "What the session had read that saved it. Its text may repeat that, so whoever runs it has read it too",
@@ -50,13 +56,13 @@ export const share = command({
     const found = programOf(args.name, args.of, library, config.savedPrograms);
     const name = args.as ?? found.name;
     const before = library.find(name);
-    const { owner, before: _, ...rest } = found;
+    const { owner, changes: _, accepted: __, ...rest } = found;
     const program: SavedProgram = {
       ...rest,
       name,
       savedBy: "user",
       savedAt: Date.now(),
-      ...(owner ? { sharedOf: owner.name } : {}),
+      ...(owner ? { sharedOf: owner.name, why: `shared from ${owner.name}` } : {}),
     };
     if (args.yes !== true) await reviewed(program, before, io);
     return await managing(config, io, async ({ audit }) => {
@@ -118,42 +124,66 @@ async function reviewed(program: SavedProgram, before: SavedProgram | undefined,
 
 export const accept = command({
   description:
-    "Accept the programs that a program calls as they are now. A program of yours does not run after an agent has changed one of them, until you have seen that.",
+    "Accept a program and the programs that it calls as they are now. Its schedules and triggers run the accepted version, and it does not run after an agent has changed a program that it calls, until you have seen that.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
+    anyway: flag(
+      "Let schedules and events start it although its check fails, as long as it fails for the same reasons",
+    ),
     yes: flag("Accept them without asking", { short: "y" }),
     ...configArgs,
     ...doorArgs,
   },
-  examples: ["claudikins programs accept nightly"],
-  json: record({ name: text, accepted: about("The programs that had changed", texts) }),
+  examples: ["claudikins programs accept nightly", "claudikins programs accept nightly --anyway"],
+  json: record({
+    name: text,
+    version: about("The version that its schedules and triggers run", number),
+    accepted: about("The programs that it calls and that had changed", texts),
+    "anyway?": about("With --anyway: the reasons why its check fails", listOf(reasonShape)),
+  }),
   async run(args, io) {
     const config = await openConfig(args, io);
     const library = new ProgramLibrary(config.savedPrograms);
     const program = library.get(args.name);
-    const { name } = program;
+    const { name, number: version } = program;
     const changed = changedSince(program.pins ?? {}, library);
     const pins = pinsOf(program, library);
-    if (changed.length > 0 && args.yes !== true) await seen(name, changed, library, io);
-    await managing(config, io, ({ audit }) => acceptCalled(name, pins, { library, audit }));
-    return {
-      json: { name, accepted: changed },
-      text: `${name} runs with the programs that it calls as they are now\n`,
-    };
+    const reasons = args.anyway ? await reasonsNow(program, args, io) : undefined;
+    if (args.yes !== true) await seen(program, changed, library, io);
+    const accepted = { number: version, pins, anyway: reasons };
+    await managing(config, io, ({ audit }) => acceptProgram(name, accepted, { library, audit }));
+    const text = `${name} runs as version ${version}, with the programs that it calls as they are now\n`;
+    const json = { name, version, accepted: changed, ...(reasons ? { anyway: reasons } : {}) };
+    return { json, text: text + (reasons ? anywayText(reasons) : "") };
   },
 });
 
-/** Throws USAGE and CANCELLED. */
-async function seen(name: string, changed: readonly string[], library: ProgramLibrary, io: Io): Promise<void> {
-  const diffs = changed.map((each) => {
+/** Why the check of the program fails. The servers that it calls are asked for their tools, as before a schedule runs. */
+async function reasonsNow(program: SavedProgram, flags: Parameters<typeof openApp>[1], io: Io): Promise<Reason[]> {
+  await using app = await openApp(io, flags, { sharing: "shell" });
+  return (await checkNow(program, app.config.savedPrograms, app)).reasons;
+}
+
+function anywayText(reasons: readonly Reason[]): string {
+  if (reasons.length === 0) return "Its check does not fail\n";
+  const lines = reasons.map((each) => `  ${visibleText(reasonText(each))}\n`).join("");
+  return `Schedules and events start it although its check fails:\n${lines}`;
+}
+
+/** Shows what has changed since the user has accepted the program. Throws USAGE and CANCELLED. */
+async function seen(program: SavedProgram, changed: readonly string[], library: ProgramLibrary, io: Io): Promise<void> {
+  const { name, number: version, accepted = version } = program;
+  const own = accepted === version ? [] : [versionDiff(program, library.version(name, accepted))];
+  const called = changed.map((each) => {
     const now = library.find(each);
-    const diff = now ? unifiedDiff(`${each}.ts`, now.before?.code ?? "", now.code) : `${each} was removed\n`;
-    return colouredDiff(visibleText(diff));
+    return now ? versionDiff(now, library.version(now.name, now.number - 1)) : `${each} was removed\n`;
   });
+  const names = [...(own.length === 0 ? [] : [name]), ...changed];
+  if (names.length === 0) return;
   await requireConsent(io, false, {
-    question: `Let "${name}" call them as they are now?`,
-    shown: diffs.join(""),
-    needed: `The changed programs must be reviewed at a terminal: ${changed.join(", ")}`,
+    question: `Let "${name}" run with these changes?`,
+    shown: [...own, ...called].join(""),
+    needed: `The changed programs must be reviewed at a terminal: ${names.join(", ")}`,
     hint: "To accept them without a review: --yes",
     refused: "Nothing was accepted",
   });

@@ -57,7 +57,7 @@ export const test = command({
     ),
   }),
   async run(args, io) {
-    if (args.all === args.names.length > 0) {
+    if ((args.all === true) === args.names.length > 0) {
       throw new ClaudikinsError("USAGE", "Name the programs to test, or give --all");
     }
     const programs =

@@ -2,6 +2,7 @@
 import { counted } from "../../base/counted.ts";
 import type { PageHeld, PageHeldTool } from "../contract.ts";
 import { post } from "./client.ts";
+import { BrokenPrograms } from "./drift.tsx";
 import { useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Text } from "./text.tsx";
 
@@ -16,7 +17,7 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
     setFound(await post<PageHeld>("held", { server, tools: marks }));
     notices.say(`Accepted: ${tools.map(({ tool }) => tool).join(", ")}`, "Agents see it with the next list of tools.");
   };
-  const { tools, isUpgrade, before, now } = found;
+  const { tools, isUpgrade, before, now, programs } = found;
   return (
     <section class="held" aria-labelledby="held">
       <h3 id="held">{counted(tools.length, "held tool")}</h3>
@@ -29,6 +30,7 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
           The server has changed too: <Text>{versionsText(before, now)}</Text>
         </p>
       )}
+      <BrokenPrograms drift={programs} />
       {tools.map((tool) => (
         <Held key={tool.tool} tool={tool} isDisabled={isRunning} onAccept={() => void run(() => accept([tool]))} />
       ))}

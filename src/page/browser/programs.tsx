@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { durationText } from "../../base/duration.ts";
-import type { PageProgram, PageRun, PageState } from "../contract.ts";
+import type { PageDrift, PageProgram, PageRun, PageState } from "../contract.ts";
 import { Age } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";
 import { CallFacts } from "./call-facts.tsx";
 import { get } from "./client.ts";
-import { useNotices } from "./notice.tsx";
+import { Reasons } from "./drift.tsx";
+import { useLoaded, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { ProgramForm } from "./program-form.tsx";
 import { useRoving } from "./roving.ts";
@@ -29,6 +30,14 @@ interface ProgramsProps {
 export function Programs({ state, wanted, onChoose }: ProgramsProps) {
   const { programs, schedules, programProblems } = state;
   const roving = useRoving(programs.map(programKey));
+  // What would break depends on the programs and on the tools of the servers.
+  const mark = JSON.stringify([
+    programs.map(({ savedAt }) => savedAt),
+    state.servers.map(({ tools, held }) => [tools, held]),
+  ]);
+  const [drift] = useLoaded<PageDrift>("programs/drift", mark);
+  const reasonsOf = ({ name, door }: PageProgram) =>
+    drift?.broken.find((each) => each.name === name && each.door === door)?.reasons ?? [];
   const chosen = programs.find((each) => programKey(each) === wanted) ?? programs[0];
   return (
     <div class={chosen ? "with-list" : ""}>
@@ -72,6 +81,7 @@ export function Programs({ state, wanted, onChoose }: ProgramsProps) {
                       )}
                       {last?.stateText ?? (hasFailed ? "failed" : "not run yet")}
                       {own.length > 0 && " · scheduled"}
+                      {reasonsOf(program).length > 0 && " · would break"}
                     </span>
                   </span>
                   <span class="times about">{last && <Age at={last.startedAt} />}</span>
@@ -81,7 +91,7 @@ export function Programs({ state, wanted, onChoose }: ProgramsProps) {
           })}
         </ul>
       </Panel>
-      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} />}
+      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} reasons={reasonsOf(chosen)} />}
     </div>
   );
 }
@@ -96,8 +106,15 @@ function NoPrograms() {
   );
 }
 
-function Details({ program, state }: { program: PageProgram; state: PageState }) {
-  const { name, door, description, call, calls, savedAt, savedBy, from, changed, runs } = program;
+interface DetailsProps {
+  program: PageProgram;
+  state: PageState;
+  /** Why it would break. */
+  reasons: readonly string[];
+}
+
+function Details({ program, state, reasons }: DetailsProps) {
+  const { name, door, description, call, calls, version, accepted, savedAt, savedBy, from, changed, runs } = program;
   const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
   return (
     <Panel id="program" title={<Text>{name}</Text>}>
@@ -117,7 +134,7 @@ function Details({ program, state }: { program: PageProgram; state: PageState })
         <div>
           <dt>Saved</dt>
           <dd>
-            by {savedBy === "agent" ? "an agent" : "you"}, <Age at={savedAt} />
+            version {version}, by {savedBy === "agent" ? "an agent" : "you"}, <Age at={savedAt} />
             {from !== undefined && (
               <>
                 , from <Text>{from}</Text>
@@ -130,6 +147,28 @@ function Details({ program, state }: { program: PageProgram; state: PageState })
         <p class="about">
           <Text>{changed}</Text>
         </p>
+      )}
+      {reasons.length > 0 && (
+        <div class="warning">
+          <p>It would break with the tools as they are now:</p>
+          <Reasons reasons={reasons} />
+        </div>
+      )}
+      {accepted !== undefined && (
+        <div class="actions">
+          <p class="about">
+            Its schedules and triggers run version {accepted}. <code>claudikins programs history</code> shows the
+            changes.
+          </p>
+          <ChangeButton
+            question={`Really run version ${version} there?`}
+            path="programs/accept"
+            body={{ name, door, version }}
+            said={`Schedules and triggers run version ${version} of ${name}`}
+          >
+            {`Run version ${version}`}
+          </ChangeButton>
+        </div>
       )}
       <ProgramForm program={program} />
       <ProgramSchedules schedules={schedules} />

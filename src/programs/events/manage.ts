@@ -4,8 +4,7 @@ import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { type ProgramAudit, recordProgram } from "../saved/audited.ts";
 import { ProgramLibrary } from "../saved/library.ts";
 import { inputsOf, problemOfName, type SavedProgram } from "../saved/model.ts";
-import { pinsOf, requirePinned } from "../saved/pins.ts";
-import { acceptCalled } from "../saved/save.ts";
+import { acceptToStart } from "../saved/save.ts";
 import { checkConditions } from "./conditions.ts";
 import { placeName } from "./places.ts";
 import { type EventSource, eventInput, sourceText, type Trigger, Triggers } from "./triggers.ts";
@@ -21,7 +20,7 @@ export type WantedTrigger = Pick<Trigger, "on" | "filter" | "perMinute" | "input
 };
 
 /**
- * Adds the trigger, and pins the programs that the program calls: it runs while nobody looks. Throws USAGE, INVALID_ARGUMENTS,
+ * Adds the trigger, and accepts the program and the programs that it calls as they are: it runs while nobody looks. Throws USAGE, INVALID_ARGUMENTS,
  * DEFINITION_CHANGED and FILE_NOT_WRITABLE.
  */
 export async function addTrigger(
@@ -38,8 +37,7 @@ export async function addTrigger(
   requireInput(program, made);
   const library = new ProgramLibrary(place);
   if (made.on.kind === "after") requireNoCircle(program.name, made.on, library, triggers);
-  requirePinned(program, library);
-  if (!program.pins) await acceptCalled(program.name, pinsOf(program, library), { library, audit });
+  await acceptToStart(program, { library, audit });
   await triggers.add(made, () => recordProgram("scheduled", program, triggerLine(made), audit));
   return made;
 }

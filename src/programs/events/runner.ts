@@ -1,5 +1,5 @@
 /** Runs saved programs for what has happened: each delivery of the queue once, whatever process is killed meanwhile. */
-import { messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { hourMs, minuteMs } from "../../base/units.ts";
@@ -153,11 +153,8 @@ export class DeliveryRunner {
     { executions, parts }: Opened,
     { place }: ScheduledPlace,
   ): Promise<FollowedExecution> {
-    const { ProgramLibrary } = await import("../saved/library.ts");
-    const { requirePinned } = await import("../saved/pins.ts");
-    const library = new ProgramLibrary(place);
-    const program = library.get(delivery.program);
-    requirePinned(program, library);
+    const { unattendedProgram } = await import("../saved/unattended.ts");
+    const program = await unattendedProgram(delivery.program, place, parts);
     const event = JSON.parse(delivery.payload) as JsonObject;
     const takesEvent = Object.hasOwn(Object(program.input["properties"]), eventInput);
     const input = {
@@ -166,6 +163,8 @@ export class DeliveryRunner {
       ...(takesEvent ? { [eventInput]: event } : {}),
     };
     const request = await requestFor(program, input);
+    // The process that claims the delivery next begins it.
+    if (this.#options.isClosing()) throw new ClaudikinsError("CANCELLED", "claudikins is closing");
     const labels = [...(program.labels ?? []), ...(JSON.parse(delivery.labels) as Read[])];
     const asked = { ...request, program: { ...request.program, labels }, unattended: "event" } as const;
     const execution = executions.start(asked, parts, { id: delivery.execution!, isBackground: true });

@@ -55,6 +55,11 @@ export class RecordingFiles {
     throw new ClaudikinsError("FILE_NOT_FOUND", `The recording ${file} does not exist any more`);
   }
 
+  /** A text that changes when the recording does. */
+  stampOf(file: string): string {
+    return this.#place.documents.stampOf(join(this.#folder, file));
+  }
+
   /** Throws USAGE and VERSION_TOO_OLD for a recording that cannot be read. */
   read(file: string): Promise<Recording> {
     return readRecording(this.text(file), file);

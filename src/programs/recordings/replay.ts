@@ -2,14 +2,15 @@
  * Runs a program with the calls of a recording, without any server. The program is told of one answer at a time, whenever it can do nothing
  * else: each replay therefore takes the same way.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { parseExact } from "../../base/exact-json.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { defaultLimits } from "../../config/defaults.ts";
-import type { BindingCall, Bindings, BindingValue, Outcome } from "../../sandbox/contract.ts";
+import type { BindingCall, Bindings, BindingValue, CallPosition, Outcome } from "../../sandbox/contract.ts";
 import type { ErrorShape } from "../../sandbox/messages.ts";
 import type { ReplayOptions, Seed, WaitingProgram } from "../../sandbox/replay/contract.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -36,6 +37,8 @@ export interface MadeCall<Known extends AnswerableCall> {
   tool: string;
   args: JsonObject;
   raw: boolean;
+  /** The line of the code, if it is known. */
+  line: number | undefined;
   /** The call of the recording that it is. Undefined if the recording has none. */
   known: Known | undefined;
   /** Whether the arguments are those of the recording. */
@@ -88,14 +91,15 @@ export class Replay<Known extends AnswerableCall> {
   async run(source: string, sandbox: Sandbox, signal?: AbortSignal): Promise<Outcome> {
     const { seed } = this.#with;
     const folder = await mkdtemp(join(tmpdir(), "claudikins-replay-"));
-    const mounts = { workspace: join(folder, "workspace"), registry: join(folder, "registry") };
+    // The folder stays empty: what the program writes goes to the scratch folder, which few programs need.
+    const mounts = { workspace: folder, registry: folder, scratch: `${folder}.scratch` };
     try {
-      for (const each of Object.values(mounts)) await mkdir(each);
       const limits = limitsFrom(defaultLimits);
       const options = { bindings: this.#bindings, limits, mounts, check: "off", seed, replay: this.#options } as const;
       return await sandbox.run(source, { ...options, signal });
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rmdir(folder);
+      if (existsSync(mounts.scratch)) await rm(mounts.scratch, { recursive: true, force: true });
     }
   }
 
@@ -114,16 +118,17 @@ export class Replay<Known extends AnswerableCall> {
   get #bindings(): Bindings {
     return {
       namespaces: this.#with.servers.map(({ name, jsName }) => ({ name, jsName, functions: "any" })),
-      call: (call, { made }) => this.#call(call, made?.call ?? 0),
+      call: (call, { made }) => this.#call(call, made),
     };
   }
 
-  #call(call: BindingCall, number: number): Promise<BindingValue> {
+  #call(call: BindingCall, { call: number = 0, line }: Partial<CallPosition> = {}): Promise<BindingValue> {
     const { server, tool } = namesOf(call);
     const known = this.#with.calls.find((each) => isCalled(each, { server, tool }));
     this.#with.permit?.(call, known?.tool);
     const args = parseExact(call.argsJson ?? JSON.stringify(call.args)) as JsonObject;
-    const made = { server, tool: known?.tool ?? tool, args, raw: call.raw, known: undefined, isExact: false };
+    const about = { server, tool: known?.tool ?? tool, args, raw: call.raw, line };
+    const made = { ...about, known: undefined, isExact: false };
     const answer = Promise.withResolvers<BindingValue>();
     const sent = { ...made, after: this.#answers, answered: undefined, ms: 0 };
     this.#pending.push({ made: sent, number, answer, isSought: false });

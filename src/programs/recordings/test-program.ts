@@ -8,7 +8,7 @@ import { requirePermission } from "../saved/permissions.ts";
 import { type Difference, differencesIn, hasSameValue } from "./compare.ts";
 import { Expectations } from "./expectations.ts";
 import { type Recording, seedIn } from "./format.ts";
-import { Replay } from "./replay.ts";
+import { type MadeCall, Replay } from "./replay.ts";
 import { type ReplayableCall, replayableCalls } from "./replayable.ts";
 
 export type TestedProgram = Pick<SavedProgram, "name" | "code" | "input" | "calls">;
@@ -35,7 +35,7 @@ export async function testRecording(
   const about = { program: program.name, recording: file };
   const durationMs = () => Math.round(performance.now() - startedAt);
   try {
-    const differences = await differencesOf(program, await read(), { sandbox, signal });
+    const { differences } = await replayed(program, await read(), { sandbox, signal });
     return { ...about, ok: differences.length === 0, durationMs: durationMs(), differences };
   } catch (error) {
     const { code, message } = toClaudikinsError(error);
@@ -44,11 +44,18 @@ export async function testRecording(
   }
 }
 
-async function differencesOf(
+export interface Replayed {
+  differences: Difference[];
+  /** The calls that the program has made. */
+  made: readonly MadeCall<ReplayableCall>[];
+}
+
+/** Replays a recording. Throws INVALID_ARGUMENTS if its input is not valid any more, and CANCELLED. */
+export async function replayed(
   { name, code, input, calls }: TestedProgram,
   recording: Recording,
   { sandbox, signal }: { sandbox: Sandbox; signal: AbortSignal },
-): Promise<Difference[]> {
+): Promise<Replayed> {
   const given = recording.input ?? {};
   const problems = await argumentProblems(input, given);
   if (problems.length > 0) {
@@ -71,5 +78,5 @@ async function differencesOf(
   });
   const outcome = await replay.run(codeWithInput(code, given), sandbox, signal);
   if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The tests were interrupted");
-  return differencesIn(recording, replay, outcome, expectations);
+  return { differences: await differencesIn(recording, replay, outcome, expectations), made: replay.made };
 }

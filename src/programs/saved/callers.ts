@@ -9,6 +9,8 @@ import type { RequestingProgram } from "./requesting-program.ts";
 
 export interface ProgramCaller extends RequestingProgram {
   position: CallPosition;
+  /** The version of the program that is called. Undefined: the newest. */
+  version: number | undefined;
   /** Pauses the calling program. */
   pause: Clock | undefined;
   signal: AbortSignal;

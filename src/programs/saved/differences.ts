@@ -28,10 +28,9 @@ function withoutExamples({ examples: _, ...schema }: Record<string, unknown>) {
   return schema;
 }
 
-/** One sentence about the last change. Undefined if nothing was saved under the name before. */
-export function lastChange({ before, savedAt, ...now }: SavedProgram): string | undefined {
-  if (!before) return undefined;
-  const { changes } = differencesOf(before, now);
+/** One sentence about the last change. Undefined for a first version. */
+export function lastChange({ changes, savedAt }: SavedProgram): string | undefined {
+  if (!changes) return undefined;
   const day = new Date(savedAt).toISOString().slice(0, 10);
   return `Changed on ${day}: ${changes.length === 0 ? "only its code" : changes.join("; ")}.`;
 }

@@ -10,6 +10,7 @@ import { transpile } from "../../sandbox/code/transpile.ts";
 import { findTool, type RegistryTool } from "../../tools/model.ts";
 import { shapeOf } from "../../tools/observed/observe.ts";
 import type { Parts } from "../parts.ts";
+import { programsServer, versionIn, versionName } from "./model.ts";
 
 /** The constant with the input. */
 const inputName = "input";
@@ -149,8 +150,12 @@ function calledTools(tree: Tree, { catalog }: Pick<Parts, "catalog">): CalledToo
     const server = serverOf(object);
     if (server !== undefined) {
       const known = catalog.find(server);
-      const tool = known && findTool(known, name);
-      return [{ call, id: `${server}.${tool?.name ?? name}`, tool }];
+      const version = server === programsServer ? versionIn(name) : undefined;
+      const tool = known && findTool(known, version?.name ?? name);
+      const named = tool?.name ?? version?.name ?? name;
+      // The input of a version may have other types.
+      if (version) return [{ call, id: `${server}.${versionName(named, version.number)}`, tool: undefined }];
+      return [{ call, id: `${server}.${named}`, tool }];
     }
     const group = isMember(object) ? (propertyName(object) ?? "") : "";
     const outer = isMember(object) && groups.includes(group) ? serverOf(object.object) : undefined;

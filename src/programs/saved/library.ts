@@ -10,10 +10,16 @@ import { didYouMean } from "../../base/near-names.ts";
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { ownersFolder, type SavedProgramsPlace } from "../../config/saved-programs-place.ts";
-import { problemOfName, type SavedProgram } from "./model.ts";
+import { problemOfName, type SavedProgram, versionIn } from "./model.ts";
 
 /** Saved programs of one config, or of one door. */
 const maxSavedPrograms = 200;
+
+/** Earlier versions that are kept of a program. The oldest are removed first. */
+const maxEarlierVersions = 20;
+
+/** Characters of the earlier versions of a program, because a replica has all documents of a database in memory. */
+const maxEarlierChars = 500_000;
 
 const ending = ".json";
 
@@ -65,10 +71,55 @@ export class ProgramLibrary {
     });
   }
 
-  /** Throws what `all` throws. */
+  /** The name may be that of a version. Throws what `all` throws. */
   find(name: string): SavedProgram | undefined {
+    const version = versionIn(name);
+    if (version) return this.version(version.name, version.number);
     if (problemOfName(name) !== undefined) return undefined;
-    const file = this.#fileOf(name);
+    return this.#read(this.#fileOf(name), name);
+  }
+
+  /** Undefined if it is not kept. Throws what `all` throws. */
+  version(name: string, number: number): SavedProgram | undefined {
+    const current = this.find(name);
+    if (!current || current.number === number) return current;
+    return this.#read(this.#versionFile(name, number), name);
+  }
+
+  /** The versions of a program that are kept, newest first. Throws PROGRAM_NOT_FOUND, and what `all` throws. */
+  versions(name: string): SavedProgram[] {
+    const earlier = this.#earlier(name).flatMap((number) => this.version(name, number) ?? []);
+    return [this.get(name), ...earlier];
+  }
+
+  /** The version that schedules and triggers run. Throws PROGRAM_NOT_FOUND, and what `all` throws. */
+  accepted(name: string): SavedProgram {
+    const { number, accepted = number } = this.get(name);
+    return this.requireVersion(name, accepted);
+  }
+
+  /** Throws PROGRAM_NOT_FOUND, and what `all` throws. */
+  requireVersion(name: string, number: number): SavedProgram {
+    const current = this.get(name);
+    const found = this.version(name, number);
+    if (found) return found;
+    throw new ClaudikinsError("PROGRAM_NOT_FOUND", `Version ${number} of "${name}" is not kept`, {
+      hint: `It has version ${current.number} now. To list its versions: claudikins programs history ${name}`,
+    });
+  }
+
+  /** The numbers of the earlier versions, newest first. */
+  #earlier(name: string): number[] {
+    const [start, end] = [`${this.#prefix}${name}.`, ending];
+    const files = this.#place.documents.namesIn(this.#versionsFolder);
+    return files
+      .filter((file) => file.startsWith(start) && file.endsWith(end))
+      .map((file) => Number(file.slice(start.length, -end.length)))
+      .filter((number) => Number.isSafeInteger(number))
+      .sort((one, other) => other - one);
+  }
+
+  #read(file: string, name: string): SavedProgram | undefined {
     const text = this.#place.documents.read(file);
     if (text === undefined) return undefined;
     const value = parsedJson(text);
@@ -89,9 +140,27 @@ export class ProgramLibrary {
   ): Promise<void> {
     await this.#place.documents.alone(this.#lock, async (changes) => {
       const before = this.find(name);
-      this.#write(name, await change(before), before === undefined, changes);
+      const program = await change(before);
+      this.#write(name, program, before === undefined, changes);
+      if (before && before.number !== program.number) this.#keepEarlier(before, program, changes);
       tellOthers(this.#place, changes);
     });
+  }
+
+  /** Keeps the version before, and removes the oldest ones that are too many. The accepted one stays. */
+  #keepEarlier(before: SavedProgram, { accepted }: SavedProgram, changes: DocumentChanges): void {
+    const { name, number } = before;
+    const text = textOf(before);
+    changes.write(this.#versionFile(name, number), text);
+    let chars = text.length;
+    for (const [at, each] of this.#earlier(name)
+      .filter((each) => each !== number)
+      .entries()) {
+      const file = this.#versionFile(name, each);
+      chars += this.#place.documents.read(file)?.length ?? 0;
+      const isTooMuch = at + 1 >= maxEarlierVersions || chars > maxEarlierChars;
+      if (isTooMuch && each !== accepted) changes.remove(file);
+    }
   }
 
   #write(name: string, program: SavedProgram, isNew: boolean, changes: DocumentChanges): void {
@@ -100,14 +169,15 @@ export class ProgramLibrary {
         hint: "Remove one: claudikins programs remove NAME",
       });
     }
-    changes.write(this.#fileOf(name), `${JSON.stringify(program, null, 1)}\n`);
+    changes.write(this.#fileOf(name), textOf(program));
   }
 
-  /** Removes a file that may be damaged. Returns false if it does not exist. Throws FILE_NOT_WRITABLE. */
+  /** Removes a program, whose file may be damaged, with all its versions. Returns false if it does not exist. Throws FILE_NOT_WRITABLE. */
   async remove(name: string): Promise<boolean> {
     if (!this.names().includes(name)) return false;
     await this.#place.documents.alone(this.#lock, (changes) => {
       changes.remove(this.#fileOf(name));
+      for (const number of this.#earlier(name)) changes.remove(this.#versionFile(name, number));
       tellOthers(this.#place, changes);
     });
     return true;
@@ -120,6 +190,18 @@ export class ProgramLibrary {
   #fileOf(name: string): string {
     return join(this.#folder, `${this.#prefix}${name}${ending}`);
   }
+
+  get #versionsFolder(): string {
+    return join(this.#folder, "versions");
+  }
+
+  #versionFile(name: string, number: number): string {
+    return join(this.#versionsFolder, `${this.#prefix}${name}.${number}${ending}`);
+  }
+}
+
+function textOf(program: SavedProgram): string {
+  return `${JSON.stringify(program, null, 1)}\n`;
 }
 
 /** Enough digits for no two owners to have the same. */
@@ -148,8 +230,9 @@ export function digestOf(program: SavedProgram): string {
 
 function isProgram(value: unknown): value is SavedProgram {
   if (!isObject(value)) return false;
-  const { version, description, code, input, calls, savedAt, savedBy } = value;
+  const { version, description, code, input, calls, number, savedAt, savedBy } = value;
   const areTexts = [description, code, savedBy].every((each) => typeof each === "string");
   const isListed = Array.isArray(calls) && calls.every((each) => typeof each === "string");
-  return version === 1 && areTexts && isObject(input) && isListed && typeof savedAt === "number";
+  const areNumbers = [number, savedAt].every((each) => typeof each === "number");
+  return version === 1 && areTexts && isObject(input) && isListed && areNumbers;
 }

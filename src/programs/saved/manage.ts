@@ -6,9 +6,8 @@ import { RecordingFiles } from "../recordings/recording-files.ts";
 import { type ProgramAudit, recordProgram } from "./audited.ts";
 import { ProgramLibrary } from "./library.ts";
 import { problemOfName, type SavedProgram } from "./model.ts";
-import { pinsOf, requirePinned } from "./pins.ts";
 import { requestFor } from "./run.ts";
-import { acceptCalled } from "./save.ts";
+import { acceptToStart } from "./save.ts";
 import { cronOf, type Schedule, Schedules } from "./schedules.ts";
 
 export interface WantedSchedule {
@@ -26,7 +25,7 @@ export interface ManageOptions {
 }
 
 /**
- * Adds the schedule, and pins the programs that the program calls: it runs while nobody looks. Throws USAGE, INVALID_ARGUMENTS,
+ * Adds the schedule, and accepts the program and the programs that it calls as they are: it runs while nobody looks. Throws USAGE, INVALID_ARGUMENTS,
  * DEFINITION_CHANGED and FILE_NOT_WRITABLE.
  */
 export async function addSchedule(
@@ -42,8 +41,7 @@ export async function addSchedule(
   const made: Schedule = { version: 1, id, program: program.name, input, cron, zone, createdAt: Date.now() };
   cronOf(made);
   const library = new ProgramLibrary(place);
-  requirePinned(program, library);
-  if (!program.pins) await acceptCalled(program.name, pinsOf(program, library), { library, audit });
+  await acceptToStart(program, { library, audit });
   await new Schedules(place).add(made, () => recordProgram("scheduled", program, scheduleLine(made), audit));
   return made;
 }
@@ -84,7 +82,7 @@ export async function removePrograms(
   }
   const removed = [];
   for (const name of new Set(names)) {
-    await recordProgram("removed", { name }, "with its schedules, triggers and recordings", audit);
+    await recordProgram("removed", { name }, "with its versions, schedules, triggers and recordings", audit);
     await new RecordingFiles(place).remove(name);
     removed.push({ name, removed: await library.remove(name) });
   }

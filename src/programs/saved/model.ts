@@ -16,9 +16,21 @@ export interface SavedProgram {
   output?: JsonObject | undefined;
   /** What it may call, sorted: `demo.list_orders`, `files.resources`. */
   calls: string[];
+  /** Its versions count from 1. Each change of its code, input, output, permissions or description makes one. */
+  number: number;
   /** Milliseconds since 1970. */
   savedAt: number;
   savedBy: SavedBy;
+  /** The agent, person or token that has saved this version, if it has a name. */
+  who?: string | undefined;
+  /** Why this version was saved, as a person or an agent has written it. */
+  why?: string | undefined;
+  /** How it differs from the version before, in short sentences without their end. Missing for the first one. */
+  changes?: string[] | undefined;
+  /** The version that its schedules and triggers run: the one that the user has seen. */
+  accepted?: number | undefined;
+  /** A digest of the reasons why its check fails. Given if the user lets schedules and events start it anyway. */
+  anyway?: string | undefined;
   /** Whom it belongs to, if that is a token or a person of `serve --http`. Missing: the user, who shares it with everybody. */
   owner?: ProgramOwner | undefined;
   /** The name of its owner before an administrator shared it. */
@@ -29,8 +41,6 @@ export interface SavedProgram {
   pins?: Pins | undefined;
   /** Given if it is from a repository. */
   from?: ProgramSource | undefined;
-  /** What was saved under this name before. */
-  before?: Pick<SavedProgram, "code" | "input" | "calls" | "savedAt"> | undefined;
 }
 
 export type SavedBy = "user" | "agent";
@@ -65,9 +75,27 @@ export const runsFunction = "runs";
 
 const form = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
+/** The name of one version of a program: `revenue-by-region_v3`. */
+export function versionName(name: string, number: number): string {
+  return `${name}_v${number}`;
+}
+
+/** Whether a text may name a version. */
+export function namesVersion(text: string): boolean {
+  return /_v[1-9]/.test(text);
+}
+
+/** The program and the version that such a name means. Undefined for another name. */
+export function versionIn(name: string): { name: string; number: number } | undefined {
+  const [, program, number] = /^(.+)_v([1-9]\d{0,8})$/.exec(name) ?? [];
+  return program === undefined ? undefined : { name: program, number: Number(number) };
+}
+
 /** Says why a name cannot be used. Undefined if it can. */
 export function problemOfName(name: string): string | undefined {
   if (name === saveFunction || name === runsFunction) return `"${name}" is the name of a function for saved programs`;
+  // In code, a dash is an underscore, and such a name means a version.
+  if (/-v\d+$/.test(name)) return 'a name that ends with "-v" and a number means a version';
   return form.test(name) ? undefined : "use at most 64 lower-case letters, digits and dashes";
 }
 

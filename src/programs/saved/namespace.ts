@@ -14,6 +14,7 @@ const saveSchema: JsonObject = {
     name: { type: "string", description: "Lower-case letters, digits and dashes" },
     input: { type: "object", description: "Values of the last program that become inputs, by the names of the inputs" },
     description: { type: "string" },
+    why: { type: "string", description: "Why it is changed" },
   },
   required: ["name"],
   additionalProperties: false,
@@ -23,7 +24,7 @@ export const save: KnownFunction = {
   name: saveFunction,
   jsName: saveFunction,
   inputSchema: saveSchema,
-  signature: `${programsServer}.${saveFunction}({ name: string, input?: object, description?: string }) // keeps the last program`,
+  signature: `${programsServer}.${saveFunction}({ name: string, input?: object, description?: string, why?: string }) // keeps the last program`,
 };
 
 const runsSchema: JsonObject = {

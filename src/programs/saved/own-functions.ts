@@ -68,7 +68,7 @@ function toldRun({ execution, startedAt, outcome }: StoredRun): object {
 
 async function saveLast(
   args: JsonObject,
-  { lastProgram, program, starter, caller }: RequestingProgram,
+  { lastProgram, program, starter, caller, host }: RequestingProgram,
   parts: Parts,
 ): Promise<object> {
   const last = program ? undefined : lastProgram();
@@ -77,7 +77,17 @@ async function saveLast(
       hint: `Run the program first. Then run a second one: await ${programsServer}.${saveFunction}({ name: "…", input: { … } })`,
     });
   }
-  const { name, input = {}, description } = args as { name: string; input?: JsonObject; description?: string };
+  const {
+    name,
+    input = {},
+    description,
+    why,
+  } = args as {
+    name: string;
+    input?: JsonObject;
+    description?: string;
+    why?: string;
+  };
   const key = callerOwner({ program, starter }, parts);
   const owner = key === undefined ? undefined : { key, name: parts.config.person?.name ?? key.replace(/^\w+:/, "") };
   await caller?.reads.pending;
@@ -85,8 +95,11 @@ async function saveLast(
   // What is kept of the program before is of the session that saved it.
   const labels = [...(caller?.reads.all ?? []), ...(library.find(name)?.labels ?? [])];
   const { code, calls } = last;
-  const wanted = { name, given: input, description, code, calls, by: "agent" as const, owner, labels };
-  const startedBy = key === undefined ? await unattendedStart(name, parts) : undefined;
+  const who = owner?.name ?? host?.name;
+  const about = { name, description, why, who, by: "agent" as const, owner, labels };
+  const wanted = { ...about, given: input, code, calls };
+  const { unattendedStart } = await import("./starters.ts");
+  const startedBy = key === undefined ? unattendedStart(name, parts.config.savedPrograms) : undefined;
   const programs = new VisiblePrograms(parts.config.savedPrograms, key);
   const audit = { config: parts.config, store: parts.store, place: "agent" as const };
   const saved = await store(await programToSave(wanted, parts), { library, programs, audit }, (before) => {
@@ -99,17 +112,11 @@ async function saveLast(
   return answerOf(saved);
 }
 
-/** What starts the user's program while nobody looks. */
-async function unattendedStart(name: string, { config }: Pick<Parts, "config">): Promise<string | undefined> {
-  const [{ Schedules }, { Triggers }] = await Promise.all([import("./schedules.ts"), import("../events/triggers.ts")]);
-  if (new Schedules(config.savedPrograms).of(name).length > 0) return "is scheduled";
-  return new Triggers(config.savedPrograms).of(name).length > 0 ? "is started by events" : undefined;
-}
-
 function answerOf({ program, state, replaced, differences }: SavedNow): object {
   return {
     saved: program.name,
     state,
+    version: program.number,
     call: callOf(program),
     mayCall: program.calls,
     replaced,

@@ -4,7 +4,7 @@
  */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { digestOf } from "./library.ts";
-import { type Pins, programsServer, type SavedProgram } from "./model.ts";
+import { type Pins, programsServer, type SavedProgram, versionName } from "./model.ts";
 
 /** Finds the programs that a program calls. */
 export interface Callable {
@@ -43,11 +43,18 @@ export function requirePinned({ name, pins = {} }: Pick<SavedProgram, "name" | "
   if (changed !== undefined) throw heldProgram(name, changed, programs.find(changed));
 }
 
-/** Throws DEFINITION_CHANGED if a program with these pins may not call the other one as it is now. */
-export function requirePin(caller: { name: string; pins?: Pins | undefined }, called: SavedProgram): void {
+/**
+ * Throws DEFINITION_CHANGED if a program with these pins may not call the other one as it is now. `version` is given if the call names one.
+ */
+export function requirePin(
+  caller: { name: string; pins?: Pins | undefined },
+  called: SavedProgram,
+  version: number | undefined,
+): void {
   const { name, pins } = caller;
-  if (!pins || called.name === name || pins[called.name] === digestOf(called)) return;
-  throw heldProgram(name, called.name, called);
+  const calledName = version === undefined ? called.name : versionName(called.name, version);
+  if (!pins || called.name === name || pins[calledName] === digestOf(called)) return;
+  throw heldProgram(name, calledName, called);
 }
 
 function heldProgram(name: string, changed: string, now: SavedProgram | undefined): ClaudikinsError {

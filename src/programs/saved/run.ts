@@ -35,7 +35,7 @@ export async function requestFor(
   return { source: codeWithInput(code, given), program };
 }
 
-/** The execution of the user's program of that name. Throws PROGRAM_NOT_FOUND, INVALID_ARGUMENTS and DEFINITION_CHANGED. */
+/** The execution of the user's program of that name, or of a version of it. Throws PROGRAM_NOT_FOUND, INVALID_ARGUMENTS and DEFINITION_CHANGED. */
 export async function requestForNamed(name: string, given: JsonObject, place: SavedProgramsPlace) {
   const library = new ProgramLibrary(place);
   const program = library.get(name);
@@ -65,7 +65,7 @@ export async function runForCall(
     });
   }
   const of = caller?.program;
-  if (of) requirePin(of, program);
+  if (of) requirePin(of, program, caller?.version);
   requirePinned(program, new VisiblePrograms(parts.config.savedPrograms, program.owner?.key));
   const { source, program: identity } = await requestFor(program, given, depth);
   const pins = of?.pins ?? identity.pins;

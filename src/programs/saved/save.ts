@@ -7,6 +7,8 @@ import type { Read } from "../../policy/flow/session-reads.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { exportsOf } from "../../sandbox/code/skill-exports.ts";
 import { withoutFences } from "../../sandbox/code/transpile.ts";
+import type { Reason } from "../drift/contract.ts";
+import { digestOfReasons } from "../drift/reasons.ts";
 import { maxSavedCodeChars } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
@@ -25,10 +27,16 @@ import {
   type SavedProgram,
   saveFunction,
 } from "./model.ts";
-import { type Callable, pinsOf } from "./pins.ts";
+import { type Callable, pinsOf, requirePinned } from "./pins.ts";
 
 /** Characters of the description of a saved program, which searches show. */
 const maxSavedDescriptionChars = 1_000;
+
+/** Characters of the reason for a version. */
+const maxWhyChars = 500;
+
+/** Characters of the name of the agent, person or token that has saved a version. */
+const maxWhoChars = 100;
 
 /** The schemas of a saved program. The file of the program has them as indented JSON, which grows with the square of the levels. */
 const savedSchemaLimits = { characters: 1_000_000, values: 20_000, levels: 500 };
@@ -53,6 +61,9 @@ export interface ProgramToSave {
   /** What the session had read from which the code is. */
   labels?: readonly Read[] | undefined;
   from?: ProgramSource | undefined;
+  /** Whose name the version gets, and why it is saved. */
+  who?: string | undefined;
+  why?: string | undefined;
 }
 
 export interface SavedNow {
@@ -101,8 +112,11 @@ export async function programToSave(
     input: isLabelled ? withoutExamples(input) : input,
     ...(output ? { output } : {}),
     calls: [...new Set([...wanted.calls, ...made.calls])].filter((id) => !ownFunctions.has(id)).sort(),
+    number: 1,
     savedAt: Date.now(),
     savedBy: by,
+    ...(wanted.who ? { who: wanted.who.slice(0, maxWhoChars) } : {}),
+    ...(wanted.why?.trim() ? { why: wanted.why.trim().slice(0, maxWhyChars) } : {}),
     ...(owner ? { owner } : {}),
     ...(isLabelled ? { labels: [...labels] } : {}),
     ...(from ? { from } : {}),
@@ -133,7 +147,8 @@ export async function store(
   await library.change(program.name, async (before) => {
     if (!before) {
       await recordProgram(decision, program, programText(program), audit);
-      return program;
+      result = { ...result, program: { ...program, number: 1 } };
+      return result.program;
     }
     // What the user saves is the user's from then on.
     const isTaken = before.savedBy === "agent" && program.savedBy === "user";
@@ -144,29 +159,55 @@ export async function store(
     const differences = differencesOf(before, program);
     confirm(before, differences);
     await recordProgram(decision === "shared" ? decision : "replaced", program, programText(program, before), audit);
-    const { code, input, calls, savedAt } = before;
-    const changed = { ...program, before: { code, input, calls, savedAt } };
+    const { number, accepted } = before;
+    const next = { number: number + 1, changes: differences.changes };
+    const changed = { ...program, ...next, ...(accepted === undefined ? {} : { accepted }) };
     result = { program: changed, state: "changed", differences, replaced };
     return changed;
   });
   return result;
 }
 
-/** Pins what a program calls, as the user has seen it. Throws PROGRAM_NOT_FOUND, FILE_NOT_WRITABLE, and USAGE if it has changed since. */
-export async function acceptCalled(
+/** What the user has seen of a program. */
+export interface Accepted {
+  /** The version that its schedules and triggers run from now on. */
+  number: number;
+  /** What it calls. */
+  pins: Pins;
+  /** Why its check fails, if schedules and events may start it anyway. */
+  anyway?: readonly Reason[] | undefined;
+}
+
+/**
+ * Accepts a program, and what it calls, as the user has seen both. Throws PROGRAM_NOT_FOUND, FILE_NOT_WRITABLE, and USAGE if something has
+ * changed since.
+ */
+export async function acceptProgram(
   name: string,
-  pins: Pins,
+  { number, pins, anyway = [] }: Accepted,
   { library, audit }: Pick<StoreOptions, "library" | "audit">,
 ): Promise<void> {
   await library.change(name, async (before) => {
     const program = before ?? library.get(name);
-    if (!isDeepStrictEqual(pins, pinsOf(program, library))) {
-      throw new ClaudikinsError("USAGE", `What "${name}" calls was changed at this moment. Nothing was accepted`);
+    if (program.number !== number || !isDeepStrictEqual(pins, pinsOf(program, library))) {
+      throw new ClaudikinsError("USAGE", `"${name}" or what it calls was changed at this moment. Nothing was accepted`);
     }
     const seen = Object.entries(pins).map(([called, digest]) => `${called}: SHA-256 ${digest}`);
-    await recordProgram("accepted", program, `it calls ${seen.join(", ") || "no program"}`, audit);
-    return { ...program, pins };
+    const failing = anyway.length === 0 ? "" : `; although ${anyway.map(({ text }) => text).join("; ")}`;
+    const line = `version ${number}; it calls ${seen.join(", ") || "no program"}${failing}`;
+    await recordProgram("accepted", program, line, audit);
+    const { anyway: _, ...rest } = program;
+    return { ...rest, pins, accepted: number, ...(anyway.length === 0 ? {} : { anyway: digestOfReasons(anyway) }) };
   });
+}
+
+/** The same for a program that is to run while nobody looks. What is accepted already needs no line of the audit log. */
+export async function acceptToStart(program: SavedProgram, options: Pick<StoreOptions, "library" | "audit">) {
+  const { name, number, pins, accepted } = program;
+  const { library } = options;
+  requirePinned(program, library);
+  if (!pins) await acceptProgram(name, { number, pins: pinsOf(program, library) }, options);
+  else if (accepted !== number) await library.change(name, (now = program) => ({ ...now, accepted: number }));
 }
 
 /** The schema without the values that were given. */

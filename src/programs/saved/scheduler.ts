@@ -54,12 +54,16 @@ export class Scheduler {
   async #look(): Promise<void> {
     for (const place of this.#places) {
       const schedules = await schedulesAt(place);
-      for (const schedule of schedules?.all() ?? []) {
-        if (this.#isClosing) return;
-        await this.#lookAt(schedule, schedules!, place).catch((error: unknown) =>
-          this.#log.warn(`The schedule ${schedule.id}: ${messageOf(error)}`),
+      if (this.#isClosing) return;
+      // A program may wait for a slow server before it starts. Others must not.
+      const looks = schedules
+        ?.all()
+        .map((schedule) =>
+          this.#lookAt(schedule, schedules, place).catch((error: unknown) =>
+            this.#log.warn(`The schedule ${schedule.id}: ${messageOf(error)}`),
+          ),
         );
-      }
+      await Promise.all(looks ?? []);
     }
   }
 
@@ -85,6 +89,7 @@ export class Scheduler {
     const late = missed === 0 ? "" : `, after ${missed} missed`;
     try {
       const execution = await this.#execution(due, schedule, place);
+      if (!execution) return;
       await schedules.note(schedule.id, (now) => ({
         ...now,
         doneUntil: due,
@@ -101,20 +106,22 @@ export class Scheduler {
 
   /**
    * The execution has the same id for the same time, so that it is found again if this process dies before it is noted, and so that only one
-   * of several replicas runs it, wherever their data folders are.
+   * of several replicas runs it, wherever their data folders are. Undefined if this process ends: another one begins it.
    */
   async #execution(
     due: number,
     { id, program, input }: Schedule,
     { place, open }: ScheduledPlace,
-  ): Promise<FollowedExecution> {
+  ): Promise<FollowedExecution | undefined> {
     const name = relative(dirname(place.mark), place.folder);
     const executionId = idAt(due, sha256(JSON.stringify([name, id, due])));
     const { executions, parts } = await open();
-    const { earlier, requestForNamed } = await import("./run.ts");
+    const { earlier, requestFor } = await import("./run.ts");
     const found = await earlier(executionId, executions, parts);
     if (found) return found;
-    const request = await requestForNamed(program, input, place);
+    const { unattendedProgram } = await import("./unattended.ts");
+    const request = await requestFor(await unattendedProgram(program, place, parts), input);
+    if (this.#isClosing) return undefined;
     const execution = executions.start({ ...request, unattended: "schedule" }, parts, {
       id: executionId,
       isBackground: true,

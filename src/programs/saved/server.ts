@@ -33,7 +33,8 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
     const { name, arguments: given = {}, _meta: meta } = params;
     try {
       const caller = callerIn(meta);
-      const program = new VisiblePrograms(options.place, callerOwner(caller, options.parts)).called(name);
+      const programs = new VisiblePrograms(options.place, callerOwner(caller, options.parts));
+      const program = programs.called(name, caller?.version);
       const executions = await options.executions();
       const call = { caller, signal: mcpReq.signal, trace: traceIn(meta) };
       const outcome = await runForCall(program, given, call, executions, options.parts);

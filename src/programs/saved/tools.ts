@@ -51,26 +51,33 @@ export function programsFor(
   parts: Parts,
 ): RegistryServer | undefined {
   const owner = callerOwner(caller, parts);
-  const entry = parts.config.servers.get(programsServer);
   if (owner === undefined || isTaken(parts)) return undefined;
   const place = parts.config.savedPrograms;
   const programs = place.documents.areKnown ? new VisiblePrograms(place, owner).all() : [];
   const { names } = assignNames(programs.map(({ name }) => name));
   const jsNames = new Map(names.map(({ name, jsName }) => [name, jsName]));
-  const tools = programs.map((program): RegistryTool => {
-    const { name, description = "", inputSchema, outputSchema, annotations } = toolOf(program, { place, parts });
-    const jsName = jsNames.get(name);
-    return {
-      name,
-      description,
-      inputSchema,
-      ...(jsName === undefined ? {} : { jsName }),
-      ...(outputSchema ? { outputSchema } : {}),
-      ...(annotations ? { annotations: { ...annotations } } : {}),
-    };
-  });
-  const { category = "", description = "" } = entry ?? {};
+  const tools = programs.map((program) => registryTool(program, jsNames.get(program.name), parts));
+  return serverWith(tools, parts);
+}
+
+/** The programs as a server. */
+export function serverWith(tools: RegistryTool[], { config }: Pick<Parts, "config">): RegistryServer {
+  const { category = "", description = "" } = config.servers.get(programsServer) ?? {};
   return { name: programsServer, jsName: programsServer, category, description, folder: "", fingerprint: "", tools };
+}
+
+/** A program as the registry has its tool. */
+export function registryTool(program: SavedProgram, jsName: string | undefined, parts: Parts): RegistryTool {
+  const place = parts.config.savedPrograms;
+  const { name, description = "", inputSchema, outputSchema, annotations } = toolOf(program, { place, parts });
+  return {
+    name,
+    description,
+    inputSchema,
+    ...(jsName === undefined ? {} : { jsName }),
+    ...(outputSchema ? { outputSchema } : {}),
+    ...(annotations ? { annotations: { ...annotations } } : {}),
+  };
 }
 
 /** The program that a caller means, which may have been saved since. Throws PROGRAM_NOT_FOUND. */

@@ -6,7 +6,7 @@ import { toIdentifier } from "../../tools/names.ts";
 import { ownerIn } from "../execution/asker.ts";
 import type { Parts } from "../parts.ts";
 import { ProgramLibrary } from "./library.ts";
-import type { SavedProgram } from "./model.ts";
+import { type SavedProgram, versionIn, versionName } from "./model.ts";
 import type { RequestingProgram } from "./requesting-program.ts";
 
 export class VisiblePrograms {
@@ -28,11 +28,13 @@ export class VisiblePrograms {
     return shared && isShared(shared) ? shared : undefined;
   }
 
-  /** By its name, or its name in code. Throws PROGRAM_NOT_FOUND, and what `find` throws. */
-  called(name: string): SavedProgram {
+  /** By its name, or its name in code. Without a version, it is the newest one. Throws PROGRAM_NOT_FOUND, and what `find` throws. */
+  called(name: string, version?: number): SavedProgram {
     const all = this.all();
-    const found = this.find(name) ?? all.find((each) => toIdentifier(each.name) === name);
-    if (found) return found;
+    const newest =
+      (versionIn(name) ? undefined : this.find(name)) ?? all.find((each) => toIdentifier(each.name) === name);
+    if (newest && version !== undefined) return this.#required(newest, version);
+    if (newest) return newest;
     const names = all.map((each) => each.name);
     const listed = names.length === 0 ? "No program is saved yet." : `Saved programs: ${names.join(", ")}`;
     const others = this.#shared
@@ -40,6 +42,15 @@ export class VisiblePrograms {
       : "";
     throw new ClaudikinsError("PROGRAM_NOT_FOUND", `No saved program is called "${name}"`, {
       hint: `${didYouMean(name, names) ?? listed}${others}`,
+    });
+  }
+
+  /** Throws PROGRAM_NOT_FOUND. */
+  #required({ name, number }: SavedProgram, version: number): SavedProgram {
+    const found = this.find(versionName(name, version));
+    if (found) return found;
+    throw new ClaudikinsError("PROGRAM_NOT_FOUND", `Version ${version} of "${name}" is not kept`, {
+      hint: `It has version ${number} now.`,
     });
   }
 

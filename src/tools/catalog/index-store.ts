@@ -25,6 +25,9 @@ interface DeniedTools extends Pick<RegistryServer, "fingerprint" | "tools"> {
 /** Time for a worker to write the index. */
 const indexWriteMs = 60_000;
 
+/** Gets the name of a server that was listed, and what was known of it before. */
+type RememberedListener = (name: string, before: RegistryServer | undefined) => void;
+
 export class IndexStore {
   /** The folders and the configured servers, as they are now. */
   readonly #config: Registries;
@@ -40,7 +43,7 @@ export class IndexStore {
   readonly #unwritten = new Set<string>();
   /** The last write. */
   #writing = Promise.resolve();
-  readonly #listeners = new Set<(name: string) => void>();
+  readonly #listeners = new Set<RememberedListener>();
 
   constructor(config: Registries, complete: (server: RegistryServer) => void) {
     this.#config = config;
@@ -100,7 +103,7 @@ export class IndexStore {
   }
 
   /** Calls the listener with each server that is remembered. Returns a function that ends this. */
-  onRemembered(listener: (name: string) => void): () => void {
+  onRemembered(listener: RememberedListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -109,13 +112,14 @@ export class IndexStore {
   remember(server: RegistryServer): void {
     const { index } = this;
     const byName = this.#named(index);
-    const isKnown = byName.has(server.name);
+    const before = byName.get(server.name);
+    const isKnown = before !== undefined;
     const others = isKnown ? index.servers.filter(({ name }) => name !== server.name) : index.servers;
     const place = others.findIndex(({ name }) => name > server.name);
     this.#index = { version: 1, servers: others.toSpliced(place === -1 ? others.length : place, 0, server) };
     // Rebuilding the map for each of a thousand servers would leave 60 MB of garbage.
     this.#byName = { of: this.#index, servers: byName.set(server.name, server) };
-    for (const listener of this.#listeners) listener(server.name);
+    for (const listener of this.#listeners) listener(server.name, before);
   }
 
   /** Changes the index in memory only: `write` it later. */

@@ -174,7 +174,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   }
 
   /** Called with each server that has listed its tools, whether they changed or not, for as long as the catalog is open. */
-  onChange(listener: (server: string) => void): void {
+  onChange(listener: (server: string, before: RegistryServer | undefined) => void): void {
     this.#subscriptions.defer(this.shared.store.onRemembered(listener));
   }
 

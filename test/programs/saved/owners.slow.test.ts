@@ -151,6 +151,21 @@ describe.each(["tokens", "people"])("a program at one door of several %s", (kind
     expect(files.filter((name) => /report/.test(name))).toEqual([]);
   });
 
+  test("keeps its versions for its owner, and shows others those that were shared", async () => {
+    await anns!.save("report", returning("first lines"));
+    const why = ', why: "the lines were wrong"';
+    expect(await anns!.save("report", returning("second lines"), why)).toContain('"version": 2');
+    expect(await anns!.run("return [await programs.report_v1(), await programs.report()]")).toContain("first lines");
+    expect(await bobs!.run("return programs.report_v1()")).not.toContain("first lines");
+    const [{ owner }] = (await done(["programs", "list"])).others;
+    await done(["programs", "share", "report", "--of", owner, "--yes"]);
+    // Everybody has the version that was shared, and no earlier one.
+    const shared = (await done(["programs", "history", "report"])).versions;
+    expect(shared).toMatchObject([{ version: 1, savedBy: "user", why: `shared from ${owner}` }]);
+    expect(await bobs!.run("return programs.report_v1()")).toContain("second lines");
+    expect(await anns!.run("return programs.report_v1()")).toContain("first lines");
+  });
+
   test("is another one than that of the same name of somebody else", async () => {
     await anns!.save("report", returning("lines of Ann"));
     expect(await bobs!.save("report", returning("lines of Bob"))).toContain('"state": "new"');

@@ -432,7 +432,11 @@ describe("a program of the user that calls one of an agent", () => {
       const listed = (await done(["programs"])).programs as { name: string; held?: string[] }[];
       expect(listed.find(({ name }) => name === "nightly")?.held).toEqual([changed]);
       expect(await refused(["programs", "accept", "nightly"])).toMatchObject({ code: "USAGE" });
-      expect(await done(["programs", "accept", "nightly", "--yes"])).toEqual({ name: "nightly", accepted: [changed] });
+      expect(await done(["programs", "accept", "nightly", "--yes"])).toEqual({
+        name: "nightly",
+        version: 1,
+        accepted: [changed],
+      });
       expect((await done(nightly)).value).toContain("something else");
     },
   );

@@ -86,6 +86,31 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     });
   });
 
+  test("run each version of a program that was changed on another machine, and its scheduled one as it was accepted", async () => {
+    folder.write("claudikins.json", { mcpServers: { counting: fixture("counting", join(folder.path, "counts")) } });
+    folder.write("one.ts", "return 1;");
+    folder.write("two.ts", "return 2;");
+    await using set = await openReplicas(folder, server, 2);
+    const { database } = set;
+    await claudikins(database, "programs", "save", "one.ts", "--name", "number");
+    await claudikins(database, "programs", "schedule", "number", "--cron", "0 0 1 1 *");
+    await claudikins(database, "programs", "save", "two.ts", "--name", "number", "--replace");
+    for (const { url } of set.all) {
+      await using host = await sdkHost(url);
+      const isThere = async () => (await host.execute("return await programs.number_v1({})")) === "1";
+      await eventually(isThere, { withinMs: 4_000, everyMs: 100 });
+      expect(await host.execute("return await programs.number({})")).toBe("2");
+    }
+    const shown = async () => JSON.parse(await claudikins(database, "programs", "history", "number", "--json"));
+    expect((await shown()).versions).toMatchObject([
+      { version: 2, current: true, accepted: false },
+      { version: 1, current: false, accepted: true },
+    ]);
+    await claudikins(database, "programs", "remove", "number");
+    await claudikins(database, "programs", "save", "two.ts", "--name", "number");
+    expect((await shown()).versions).toMatchObject([{ version: 1, current: true }]);
+  });
+
   test("run a program once that is scheduled on any machine", async () => {
     const counts = join(folder.path, "scheduled");
     folder.write("claudikins.json", { mcpServers: { counting: fixture("counting", counts) } });
