@@ -9,6 +9,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
+import { bracketed } from "../../base/bracketed.ts";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
@@ -25,7 +26,7 @@ import { ContinueLeft, type OpenPart } from "./continue-left.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
-import { bracketed, listen } from "./listen.ts";
+import { listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces } from "./person-places.ts";
 import { HttpRefusal, invalidMessage, LeavingRefusal } from "./refusal.ts";
