@@ -1,7 +1,10 @@
 /** The metrics. Some are counted and measured when something ends, others are read when metrics are sent. */
 import type { Attributes, Meter, ObservableResult } from "@opentelemetry/api";
-import type { ExecutionStates, WatchedState } from "../programs/telemetry.ts";
+import { atMost } from "../base/time-limit.ts";
+import type { ExecutionStates, WatchedServing, WatchedState } from "../programs/telemetry.ts";
 import { attribute, durationBounds } from "./conventions.ts";
+import { databaseLookMs } from "./limits.ts";
+import { servingMetrics } from "./serving-metrics.ts";
 
 const duration = { unit: "s", advice: { explicitBucketBoundaries: durationBounds } };
 
@@ -18,6 +21,17 @@ export const metricNames = {
   queued: "claudikins.calls.queued",
   tokensKeptOut: "claudikins.tokens.kept_out",
   memory: "claudikins.process.memory",
+  sessions: "claudikins.sessions.open",
+  requests: "claudikins.requests.open",
+  leaving: "claudikins.leaving",
+  leaseHeld: "claudikins.lease.held",
+  leaseLapses: "claudikins.lease.lapses",
+  databaseUp: "claudikins.database.up",
+  databaseAnswer: "claudikins.database.answer",
+  replicas: "claudikins.replicas",
+  savedPrograms: "claudikins.programs.saved",
+  storedSize: "claudikins.stored.size",
+  storedLimit: "claudikins.stored.limit",
 } as const;
 
 export class Metrics {
@@ -27,7 +41,10 @@ export class Metrics {
   readonly call: (attributes: Attributes) => void;
   readonly execution: (seconds: number, attributes: Attributes) => void;
 
+  readonly #meter: Meter;
+
   constructor(meter: Meter) {
+    this.#meter = meter;
     const description = "Duration of a request of an agent, until its answer is ready";
     const requests = meter.createHistogram(metricNames.serverDuration, { description, ...duration });
     const sent = meter.createHistogram(metricNames.clientDuration, {
@@ -60,6 +77,16 @@ export class Metrics {
   watch(state: WatchedState): Disposable {
     this.#watched.add(state);
     return { [Symbol.dispose]: () => void this.#watched.delete(state) };
+  }
+
+  /** Reports the state of a process that serves over HTTP. */
+  watchServing(state: WatchedServing): Disposable {
+    const stops = servingMetrics(this.#meter, state);
+    return {
+      [Symbol.dispose]: () => {
+        for (const stop of stops) stop();
+      },
+    };
   }
 
   #observe(meter: Meter): void {
@@ -110,7 +137,14 @@ export class Metrics {
   }
 
   async #approvals(result: ObservableResult): Promise<void> {
-    for (const { approvals } of this.#watched) if (approvals) result.observe(await approvals());
+    for (const { approvals } of this.#watched) {
+      let open: number | undefined;
+      const look = async () => {
+        open = await approvals?.();
+      };
+      await atMost(databaseLookMs, look());
+      if (open !== undefined) result.observe(open);
+    }
   }
 
   #servers(result: ObservableResult, count: (server: { isConnected: boolean; queued: number }) => number): void {
