@@ -184,13 +184,17 @@ test("the compose file with two replicas has one port, one data folder, and a da
   expect(services["claudikins"]).toEqual({
     extends: { file: "compose.yaml", service: "claudikins" },
     ports: [],
-    environment: { CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins" },
+    environment: {
+      CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins",
+      CLAUDIKINS_SEALING_KEY: expect.stringMatching(/^\$\{CLAUDIKINS_SEALING_KEY:\?.*openssl rand -base64 32/),
+    },
     deploy: { replicas: 2 },
     depends_on: { database: { condition: "service_healthy" } },
   });
   expect(services["nginx"]).toMatchObject({ ports: ["127.0.0.1:4600:4600"] });
   expect(Object.keys(volumes)).toEqual(["data", "database"]);
   const nginx = read("nginx.conf");
-  expect(nginx).toContain("server claudikins:4600 ");
+  expect(nginx).toContain("set $replicas claudikins;");
+  expect(nginx).toContain("proxy_pass http://$replicas:4600;");
   expect(nginx).toContain("proxy_buffering off;");
 });
