@@ -55,6 +55,9 @@ describe("the list", () => {
     expect(await entries("--tool", "github.close")).toEqual([2]);
     expect(await entries("--execution", "e2")).toEqual([3, 2]);
     expect(await entries("--decision", "policy")).toEqual([4]);
+    expect(await entries("--config", "/shop/claudikins.json")).toEqual([4]);
+    expect(await entries("--config", "/shop/other/../claudikins.json")).toEqual([4]);
+    expect(await entries("--config", "claudikins.json")).toEqual([]);
     expect(await entries("--since", "1h")).toEqual([4, 3]);
     expect(await entries("--since", "1d", "--server", "github")).toEqual([2]);
     expect(await entries("--since", new Date(now + 86_400_000).toISOString().slice(0, 10))).toEqual([]);

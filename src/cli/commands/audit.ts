@@ -1,5 +1,5 @@
 /** `claudikins audit`: the log of decisions, as a list, checked, or exported. */
-
+import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
@@ -26,6 +26,7 @@ const filterArgs = {
     valueHint: "person",
     complete: "person",
   }),
+  config: option("Only entries about this config file", { valueHint: "file", complete: "file" }),
   decision: option("Only this decision", { valueHint: "word", ...oneWordOf(decisions) }),
 } as const;
 
@@ -163,15 +164,17 @@ export const cut = command({
 });
 
 async function linesOf(
-  { since = 0, server, tool, execution, user, decision }: ArgumentValues<typeof filterArgs>,
-  { env }: Io,
+  { since = 0, server, tool, execution, user, config, decision }: ArgumentValues<typeof filterArgs>,
+  { env, cwd }: Io,
 ): Promise<AuditLine[]> {
+  const file = config === undefined ? undefined : resolve(cwd, config);
   const isWanted = (line: AuditLine) =>
     line.at >= since &&
     (server === undefined || line.server === server) &&
     (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
     (execution === undefined || line.execution === execution) &&
     (user === undefined || namesIn(line).includes(user)) &&
+    (file === undefined || line.config === file) &&
     (decision === undefined || line.decision === decision);
   await using store = openStore(env);
   const wanted: AuditLine[] = [];
