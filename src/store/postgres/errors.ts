@@ -67,7 +67,7 @@ function explained(code: string, error: unknown): [message: string, hint: string
   if (noRights.includes(code)) {
     return [
       "The user of CLAUDIKINS_DATABASE has no right to use the schema claudikins",
-      "To give it: GRANT CREATE ON DATABASE <name> TO <user>. The tables must belong to this user.",
+      "To give it: GRANT CREATE ON DATABASE <name> TO <user>. The tables must belong to this user. An audit log with an account of its own is cut with that account.",
     ];
   }
   if (full.includes(code)) return ["The database has no room", "Free some on its server."];
