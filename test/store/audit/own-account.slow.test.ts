@@ -11,7 +11,7 @@ import { runProgram } from "../../support/process.ts";
 
 setDefaultTimeout(60_000);
 
-const by = { user: "ada", place: "command" as const };
+const by = { user: "ada", place: "command" as const, pid: 7, terminal: false };
 
 describe.skipIf(postgresNote !== "")(`an own account for the audit log${postgresNote}`, () => {
   const folder = ownFolder({ isShared: true });
