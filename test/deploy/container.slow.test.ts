@@ -130,7 +130,11 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
   }
 
   test("is a Debian that is built and run as no root", () => {
-    expect(valuesOf("FROM")).toEqual(["docker.io/library/debian:12-slim"]);
+    expect(valuesOf("FROM")).toEqual(["${BASE}"]);
+    expect(variablesOf(valuesOf("ARG"))).toMatchObject({
+      BASE: "docker.io/library/debian:12-slim",
+      EXECUTABLE: "claudikins",
+    });
     expect(valuesOf("USER")).toEqual(["10001:10001"]);
     expect(statSync(join(system, "data")).uid).toBe(10_001);
   });
