@@ -4,35 +4,10 @@ import { atMost } from "../base/time-limit.ts";
 import type { ExecutionStates, WatchedServing, WatchedState } from "../programs/telemetry.ts";
 import { attribute, durationBounds } from "./conventions.ts";
 import { databaseLookMs } from "./limits.ts";
+import { metricNames } from "./metric-names.ts";
 import { servingMetrics } from "./serving-metrics.ts";
 
 const duration = { unit: "s", advice: { explicitBucketBoundaries: durationBounds } };
-
-/** All metrics, by name. */
-export const metricNames = {
-  clientDuration: "mcp.client.operation.duration",
-  serverDuration: "mcp.server.operation.duration",
-  calls: "claudikins.calls",
-  executions: "claudikins.executions",
-  executionDuration: "claudikins.execution.duration",
-  activeExecutions: "claudikins.executions.active",
-  approvals: "claudikins.approvals.waiting",
-  connections: "claudikins.servers.connected",
-  queued: "claudikins.calls.queued",
-  tokensKeptOut: "claudikins.tokens.kept_out",
-  memory: "claudikins.process.memory",
-  sessions: "claudikins.sessions.open",
-  requests: "claudikins.requests.open",
-  leaving: "claudikins.leaving",
-  leaseHeld: "claudikins.lease.held",
-  leaseLapses: "claudikins.lease.lapses",
-  databaseUp: "claudikins.database.up",
-  databaseAnswer: "claudikins.database.answer",
-  replicas: "claudikins.replicas",
-  savedPrograms: "claudikins.programs.saved",
-  storedSize: "claudikins.stored.size",
-  storedLimit: "claudikins.stored.limit",
-} as const;
 
 export class Metrics {
   readonly #watched = new Set<WatchedState>();

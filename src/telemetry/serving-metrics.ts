@@ -4,7 +4,7 @@ import { atMost } from "../base/time-limit.ts";
 import type { WatchedServing, WatchedTeam } from "../programs/telemetry.ts";
 import type { TeamState } from "../store/replicas.ts";
 import { databaseLookMs } from "./limits.ts";
-import { metricNames } from "./metrics.ts";
+import { metricNames } from "./metric-names.ts";
 
 /** Functions that end it. */
 export function servingMetrics(meter: Meter, { sessions, requests, isLeaving, team }: WatchedServing): (() => void)[] {

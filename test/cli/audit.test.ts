@@ -112,7 +112,7 @@ describe("verify", () => {
     expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining(`The log contains ${last}\n`)]);
     expect(anchors()).toHaveLength(1);
 
-    // A log that was made anew holds too.
+    // A new log holds too.
     using other = temporaryFolder();
     await storeEvent({ HOME: other.path }, { decision: "denied", server: "github", tool: "merge" }, by, now);
     const anew = await cli(["audit", "verify", "--anchor", file], { cwd: other.path });
@@ -124,7 +124,7 @@ describe("verify", () => {
 
     folder.write("letter", "Dear Ada\n");
     const wrong = await run("verify", "--anchor", "letter");
-    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("is no anchor")]);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("is not an anchor")]);
     expect((await run("verify", "--anchor", "no/such/folder")).stderr).toContain("Cannot write");
     expect((await run("verify", "--anchor", "anchors", "--contains", last)).exitCode).toBe(2);
   });

@@ -15,7 +15,7 @@ import { all, ca, caMount, digest, token } from "./all-values.ts";
 
 setDefaultTimeout(120_000);
 
-/** The paths of the values that are no objects. */
+/** The paths of all values except objects. */
 function pathsIn(value: unknown, path = ""): string[] {
   const isLeaf = typeof value !== "object" || value === null || Array.isArray(value) || Object.keys(value).length === 0;
   return isLeaf ? [path] : Object.entries(value).flatMap(([key, each]) => pathsIn(each, `${path}.${key}`));
@@ -226,7 +226,7 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
       { token, auditCut: { enabled: true } },
       "auditCut needs a database",
     ],
-    ["a digest that is none", { token, image: { digest: "latest" } }, "digest"],
+    ["a tag instead of a digest", { token, image: { digest: "latest" } }, "digest"],
     ["an age that claudikins would refuse", { token, auditCut: { keep: "1y" } }, "keep"],
     ["a volume without a name", { token, extraVolumes: [{ emptyDir: {} }] }, "name"],
   ])("refuses %s", async (_, values, message) => {

@@ -9,9 +9,13 @@ export function lastAnchor(file: string): string | undefined {
   if (last === undefined || last === "") return undefined;
   const [, hash] = /^\S+ \d+ ([0-9a-f]{64})$/.exec(last) ?? [];
   if (hash !== undefined) return hash;
-  throw new ClaudikinsError("CONFIG_INVALID", `The last line of ${file} is no anchor: it has no time, entry and hash`, {
-    hint: "Name a file that `claudikins audit verify --anchor` has written, or one that does not exist yet.",
-  });
+  throw new ClaudikinsError(
+    "CONFIG_INVALID",
+    `The last line of ${file} is not an anchor: a time, an entry and a hash`,
+    {
+      hint: "Name a file that `claudikins audit verify --anchor` has written, or one that does not exist yet.",
+    },
+  );
 }
 
 /** Throws FILE_NOT_WRITABLE. */
