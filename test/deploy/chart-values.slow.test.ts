@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { blocksOf, pageAt } from "../docs/pages.ts";
 import {
   chart,
   type Helm,
@@ -213,6 +214,17 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
       }
     }
   });
+
+  const examples = blocksOf(pageAt("docs/deploy.md")).filter(({ info }) => info === "yaml");
+  test.each(examples.map(({ line, text }) => [line, text] as const))(
+    "takes the example in line %d of docs/deploy.md",
+    async (_, text) => {
+      const usual = { token, database: { secret: "postgres" }, persistence: { enabled: false } };
+      for (const each of await helm.objectsOf({ ...usual, ...(Bun.YAML.parse(text) as object) })) {
+        await helm.check(each);
+      }
+    },
+  );
 
   test.each([
     [
