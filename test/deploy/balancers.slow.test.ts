@@ -87,7 +87,8 @@ describe.skipIf(postgresNote !== "").each(examples)(`the example for $name${post
       set,
       url,
       [Symbol.asyncDispose]: async () => {
-        child.kill("SIGKILL");
+        // nginx must end its workers.
+        child.kill("SIGTERM");
         await child.exited;
         names[Symbol.dispose]();
         await set[Symbol.asyncDispose]();
