@@ -18,7 +18,7 @@ interface Rule {
   alert: string;
   expr: string;
   labels: { severity: string };
-  annotations: { summary: string };
+  annotations: { summary: string; runbook_url: string };
 }
 
 const read = (...path: string[]) => readFileSync(join(root, ...path), "utf8");
@@ -116,7 +116,8 @@ describe.skipIf(postgresNote !== "")(`replicas with a database${postgresNote}`, 
 test("each alert has a part of the runbook, which says what it means and what to do", () => {
   const parts = read("docs", "runbook.md").split(/^## /m).slice(1);
   const titles = parts.map((part) => part.split("\n", 1)[0]!);
-  for (const { alert } of rules) {
+  for (const { alert, annotations } of rules) {
+    expect(annotations.runbook_url).toEndWith(`/docs/runbook.md#${alert.toLowerCase()}`);
     const part = parts[titles.indexOf(alert)];
     expect([alert, part?.includes("**Meaning.**"), part?.includes("**What to do.**")]).toEqual([alert, true, true]);
   }

@@ -1,14 +1,16 @@
 /** Replicas whose addresses are of IPv6, and systems without IPv6. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { executeRequest, rawSession, resultText } from "../../support/http-serve.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
-import { runProgram } from "../../support/process.ts";
+import { runProgram, shellLine } from "../../support/process.ts";
 import { openReplicas } from "../../support/replicas.ts";
 
 setDefaultTimeout(60_000);
 
 const folder = ownFolder();
+const support = (name: string) => JSON.stringify(join(import.meta.dir, "../../support", name));
 const token = "0123456789abcdef0123456789abcdef";
 
 describe.skipIf(postgresNote !== "")(`replicas with addresses of IPv6${postgresNote}`, () => {
@@ -42,7 +44,40 @@ describe.skipIf(postgresNote !== "")(`replicas with addresses of IPv6${postgresN
     });
     expect(await resultText(elsewhere)).toBe("42");
   });
+
+  test.skipIf(!canIsolate)("need no address of IPv4 at all (skipped without root, unshare and ip)", async () => {
+    folder.write("claudikins.json", { mcpServers: {} });
+    folder.write("token", token);
+    const file = folder.write("network.ts", inNetwork);
+    const script = `${onlyIpv6} && exec ${shellLine([process.execPath, file])}`;
+    const env = { CLAUDIKINS_DATABASE: await server.database(), PATH: `${process.env["PATH"]}:/sbin:/usr/sbin` };
+    const { stdout, stderr } = await runProgram(["unshare", "--net", "sh", "-c", script], { cwd: folder.path, env });
+    expect({ stdout, stderr }).toEqual({ stdout: "42 http://[fd00::7]\n", stderr: "" });
+  });
 });
+
+/** Commands that leave a network with addresses of IPv6 alone. The database is reached by its socket in the file system. */
+const onlyIpv6 = "ip link set lo up && ip addr del 127.0.0.1/8 dev lo && ip addr add fd00::7/64 dev lo nodad";
+
+const canIsolate = process.getuid?.() === 0 && Bun.which("unshare") !== null && Bun.which("ip") !== null;
+
+/** A session at one replica gets its answer at another one. Prints the answer, and where others reach the first one. */
+const inNetwork = `
+  import { executeRequest, rawSession, resultText } from ${support("http-serve.ts")};
+  import { openReplicas } from ${support("replicas.ts")};
+  const server = { database: async () => process.env.CLAUDIKINS_DATABASE };
+  const options = { port: "[::]:0", flags: ["--token-file", "token"], env: { CLAUDIKINS_REPLICA_HOST: "fd00::7" } };
+  const set = await openReplicas({ path: process.cwd() }, server, 2, options);
+  const [one, two] = set.all.map(({ url }) => "http://[fd00::7]:" + new URL(url).port + "/mcp");
+  const authorization = "Bearer ${token}";
+  const session = await rawSession(one, undefined, {}, "raw", { authorization });
+  const accept = "application/json, text/event-stream";
+  const headers = { authorization, accept, "content-type": "application/json", "mcp-session-id": session.id };
+  const answer = await fetch(two, { method: "POST", headers, body: JSON.stringify(executeRequest(1, "return 6 * 7")) });
+  console.log(await resultText(answer), /answers at ([^ ]+):/.exec(set.all[0].stderr())[1]);
+  await set[Symbol.asyncDispose]();
+  process.exit(0);
+`;
 
 /** The numbers of `socket` and of the words that seccomp compares, on the processors that we know. */
 const socketCall = { x64: 41, arm64: 198 }[process.arch as string];
