@@ -49,7 +49,7 @@ describe.skipIf(note !== "")(`the commands of the page about backups${note}`, ()
     chmodSync(folder.path, 0o755);
     const restored = new URL(database);
     restored.pathname = "/restored";
-    const config = { mcpServers: { seen: fixture("counting", at("calls")) } };
+    const config = { mcpServers: { seen: fixture("counting", at("calls")) }, doors: { qa: { servers: ["seen"] } } };
     variables = {
       DATABASE: database,
       RESTORED: restored.href,
@@ -100,9 +100,13 @@ describe.skipIf(note !== "")(`the commands of the page about backups${note}`, ()
     {
       await using serve = await serveAt(database);
       await using host = await sdkHost(serve.url);
+      await using behind = await sdkHost(serve.url.replace(/mcp$/, "qa"));
       const code = 'await sleep("1h"); return seen.act({})';
-      await host.client.callTool({ name: "execute_code", arguments: { code, background: true } });
-      await eventually(async () => (await server.run(database, "SELECT 1 FROM claudikins.pages LIMIT 1")).length === 1);
+      for (const { client } of [host, behind]) {
+        await client.callTool({ name: "execute_code", arguments: { code, background: true } });
+      }
+      const saved = "SELECT DISTINCT execution FROM claudikins.pages";
+      await eventually(async () => (await server.run(database, saved)).length === 2);
       await run(block(/^CLAUDIKINS_DATABASE="\$DATABASE" claudikins audit verify/));
       await addToken("two");
     }
@@ -111,7 +115,7 @@ describe.skipIf(note !== "")(`the commands of the page about backups${note}`, ()
     const restored = variables["RESTORED"]!;
     expect(tokensIn(await run(block(/claudikins tokens list/)))).toEqual(["one"]);
     await run(block(/^psql --command="DELETE/));
-    expect(await executions(restored)).toEqual([{ state: "ended", reason: "cancelled" }]);
+    expect(await executions(restored)).toEqual(Array(2).fill({ state: "ended", reason: "cancelled" }));
     await using serve = await serveAt(restored);
     expect(existsSync(at("calls"))).toBe(false);
     await using host = await sdkHost(serve.url);
