@@ -2,6 +2,7 @@
 import type { TraceContext } from "../base/trace-context.ts";
 import type { CallRequest, Outcome } from "../sandbox/contract.ts";
 import type { StoredCall } from "../store/call-log.ts";
+import type { TeamState } from "../store/replicas.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";
 import type { StartedBy } from "./trace/record.ts";
 
@@ -16,6 +17,8 @@ export interface Telemetry {
   readonly logged: ((call: StoredCall) => void) | undefined;
   /** Reports the state with the metrics until it is disposed of. */
   watch(state: WatchedState): Disposable;
+  /** The same for what only `serve --http` has. */
+  watchServing(state: WatchedServing): Disposable;
   /** The metrics as Prometheus reads them. Undefined if `/metrics` is off. */
   readonly prometheus: (() => Promise<string>) | undefined;
   /** Sends what is left, within a time limit. Never rejects. */
@@ -114,6 +117,27 @@ export interface WatchedState {
   servers(): Map<string, { isConnected: boolean; queued: number }>;
   /** Tokens that stayed out of agents' contexts since the process started, as the statistics count them. */
   tokensKeptOut?: (() => number) | undefined;
+}
+
+/** The state of a process that serves over HTTP. */
+export interface WatchedServing {
+  /** Open sessions of agents here. */
+  sessions(): number;
+  /** Open requests here. */
+  requests(): number;
+  /** Whether balancers should send nothing more. */
+  isLeaving(): boolean;
+  /** Undefined without a database that replicas share. */
+  team: WatchedTeam | undefined;
+}
+
+export interface WatchedTeam {
+  /** The lease by which the other replicas count this one as alive. Undefined before it has joined them. */
+  lease(): { holds: boolean; lapses: number } | undefined;
+  /** What all replicas have together. Rejects if the database cannot be written. */
+  look(): Promise<TeamState>;
+  /** The bytes that saved programs and results may have together. */
+  roomBytes(): number;
 }
 
 /** Numbers of executions: that compute or wait for calls, that wait for a person or a timer, and that wait for their turn. */

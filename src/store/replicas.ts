@@ -7,10 +7,21 @@ export interface ReplicaRows {
   find(replica: string): Promise<Reached | undefined>;
   /** The living replica that runs an execution. */
   runnerOf(execution: string): Promise<Reached | undefined>;
+  /** What all replicas have together. */
+  state(): Promise<TeamState>;
   /** 32 random bytes, which are made once and are the same for everybody. */
   key(): Promise<Uint8Array<ArrayBuffer>>;
   readonly sessions: SessionRows;
   readonly values: ValueRows;
+}
+
+export interface TeamState {
+  /** Living replicas. */
+  replicas: number;
+  /** Saved programs that have not ended. */
+  programs: number;
+  /** Bytes of saved programs and of results. */
+  bytes: number;
 }
 
 /** A replica that can be reached. */

@@ -1,24 +1,13 @@
 /** The metrics. Some are counted and measured when something ends, others are read when metrics are sent. */
 import type { Attributes, Meter, ObservableResult } from "@opentelemetry/api";
-import type { ExecutionStates, WatchedState } from "../programs/telemetry.ts";
+import { atMost } from "../base/time-limit.ts";
+import type { ExecutionStates, WatchedServing, WatchedState } from "../programs/telemetry.ts";
 import { attribute, durationBounds } from "./conventions.ts";
+import { databaseLookMs } from "./limits.ts";
+import { metricNames } from "./metric-names.ts";
+import { servingMetrics } from "./serving-metrics.ts";
 
 const duration = { unit: "s", advice: { explicitBucketBoundaries: durationBounds } };
-
-/** All metrics, by name. */
-export const metricNames = {
-  clientDuration: "mcp.client.operation.duration",
-  serverDuration: "mcp.server.operation.duration",
-  calls: "claudikins.calls",
-  executions: "claudikins.executions",
-  executionDuration: "claudikins.execution.duration",
-  activeExecutions: "claudikins.executions.active",
-  approvals: "claudikins.approvals.waiting",
-  connections: "claudikins.servers.connected",
-  queued: "claudikins.calls.queued",
-  tokensKeptOut: "claudikins.tokens.kept_out",
-  memory: "claudikins.process.memory",
-} as const;
 
 export class Metrics {
   readonly #watched = new Set<WatchedState>();
@@ -27,7 +16,10 @@ export class Metrics {
   readonly call: (attributes: Attributes) => void;
   readonly execution: (seconds: number, attributes: Attributes) => void;
 
+  readonly #meter: Meter;
+
   constructor(meter: Meter) {
+    this.#meter = meter;
     const description = "Duration of a request of an agent, until its answer is ready";
     const requests = meter.createHistogram(metricNames.serverDuration, { description, ...duration });
     const sent = meter.createHistogram(metricNames.clientDuration, {
@@ -60,6 +52,16 @@ export class Metrics {
   watch(state: WatchedState): Disposable {
     this.#watched.add(state);
     return { [Symbol.dispose]: () => void this.#watched.delete(state) };
+  }
+
+  /** Reports the state of a process that serves over HTTP. */
+  watchServing(state: WatchedServing): Disposable {
+    const stops = servingMetrics(this.#meter, state);
+    return {
+      [Symbol.dispose]: () => {
+        for (const stop of stops) stop();
+      },
+    };
   }
 
   #observe(meter: Meter): void {
@@ -110,7 +112,14 @@ export class Metrics {
   }
 
   async #approvals(result: ObservableResult): Promise<void> {
-    for (const { approvals } of this.#watched) if (approvals) result.observe(await approvals());
+    for (const { approvals } of this.#watched) {
+      let open: number | undefined;
+      const look = async () => {
+        open = await approvals?.();
+      };
+      await atMost(databaseLookMs, look());
+      if (open !== undefined) result.observe(open);
+    }
   }
 
   #servers(result: ObservableResult, count: (server: { isConnected: boolean; queued: number }) => number): void {

@@ -12,6 +12,7 @@ import type {
   ObservedRequest,
   RequestSpan,
   Telemetry,
+  WatchedServing,
   WatchedState,
 } from "../programs/telemetry.ts";
 import type { Outcome } from "../sandbox/contract.ts";
@@ -159,6 +160,10 @@ class OpenTelemetry implements Telemetry {
 
   watch(state: WatchedState): Disposable {
     return this.#metrics.watch(state);
+  }
+
+  watchServing(state: WatchedServing): Disposable {
+    return this.#metrics.watchServing(state);
   }
 
   async end(): Promise<void> {

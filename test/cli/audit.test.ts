@@ -1,5 +1,7 @@
 /** `claudikins audit`: the list and its filters, the check of the chain, and exports. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { sha256 } from "../../src/base/sha256.ts";
 import { storeFile } from "../../src/config/locations.ts";
 import type { AuditEvent, Decider } from "../../src/store/audit/event.ts";
@@ -55,6 +57,9 @@ describe("the list", () => {
     expect(await entries("--tool", "github.close")).toEqual([2]);
     expect(await entries("--execution", "e2")).toEqual([3, 2]);
     expect(await entries("--decision", "policy")).toEqual([4]);
+    expect(await entries("--config", "/shop/claudikins.json")).toEqual([4]);
+    expect(await entries("--config", "/shop/other/../claudikins.json")).toEqual([4]);
+    expect(await entries("--config", "claudikins.json")).toEqual([]);
     expect(await entries("--since", "1h")).toEqual([4, 3]);
     expect(await entries("--since", "1d", "--server", "github")).toEqual([2]);
     expect(await entries("--since", new Date(now + 86_400_000).toISOString().slice(0, 10))).toEqual([]);
@@ -92,6 +97,36 @@ describe("verify", () => {
     expect(exitCode).toBe(0);
     expect((await run("verify", "--contains", sha256("other"))).exitCode).toBe(1);
     expect((await run("verify", "--contains", "abc")).exitCode).toBe(2);
+  });
+
+  test("keeps hashes in a file, and notices a log that lacks the last one", async () => {
+    const lines = auditTexts(log);
+    const file = join(folder.path, "anchors");
+    const anchors = () => readFileSync(file, "utf8").trimEnd().split("\n");
+    const last = sha256(lines[3]!);
+    expect((await run("verify", "--anchor", "anchors")).stdout).toBe(
+      `The log holds: 4 entries\nThe last hash is ${last}\n`,
+    );
+    expect(anchors()).toEqual([expect.stringMatching(new RegExp(`^\\d{4}-\\S+Z 4 ${last}$`))]);
+    const again = await run("verify", "--anchor", "anchors");
+    expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining(`The log contains ${last}\n`)]);
+    expect(anchors()).toHaveLength(1);
+
+    // A new log holds too.
+    using other = temporaryFolder();
+    await storeEvent({ HOME: other.path }, { decision: "denied", server: "github", tool: "merge" }, by, now);
+    const anew = await cli(["audit", "verify", "--anchor", file], { cwd: other.path });
+    expect([anew.exitCode, anew.stdout]).toEqual([1, expect.stringContaining(`The log does not contain ${last}\n`)]);
+    expect(anchors()).toHaveLength(1);
+    await storeEvent({ HOME: folder.path }, { decision: "denied", server: "github", tool: "merge" }, by, now);
+    await run("verify", "--anchor", "anchors");
+    expect(anchors()).toEqual([anchors()[0]!, expect.stringContaining(" 5 ")]);
+
+    folder.write("letter", "Dear Ada\n");
+    const wrong = await run("verify", "--anchor", "letter");
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("is not an anchor")]);
+    expect((await run("verify", "--anchor", "no/such/folder")).stderr).toContain("Cannot write");
+    expect((await run("verify", "--anchor", "anchors", "--contains", last)).exitCode).toBe(2);
   });
 
   test("ends with exit code 1 after a change, and says where", async () => {

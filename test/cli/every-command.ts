@@ -688,7 +688,7 @@ export const table: Record<string, Cases> = {
   "audit verify": {
     success: { argv: [] },
     usage: { argv: ["--contains", "abc"] },
-    failure: undefined,
+    failure: { argv: ["--anchor", "letter"], files: { letter: "Dear Ada\n" } },
   },
   "audit export": {
     success: { argv: ["--format", "csv"] },

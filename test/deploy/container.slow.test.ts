@@ -1,10 +1,12 @@
 /**
- * The container image and the compose file. No container engine runs here: the steps of the Containerfile are run in an empty Debian in a
- * folder, with the same user, variables and command, and with nothing writable but the volumes.
+ * The container image and the compose file. buildah builds the image where it is installed. What the image does is tried without an engine:
+ * the steps of the Containerfile are run in an empty Debian in a folder, with the same user, variables and command, and with nothing writable but
+ * the volumes.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
 import { executable, root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
@@ -40,6 +42,7 @@ const healthcheckOf = (port: number) =>
 
 const canRun = process.platform === "linux" && process.getuid?.() === 0 && Bun.which("debootstrap") !== null;
 const note = canRun ? "" : " (skipped: needs Linux, root and debootstrap)";
+const buildah = Bun.which("buildah");
 const token = "0123456789abcdef0123456789abcdef";
 
 describe.skipIf(!canRun)(`the image${note}`, () => {
@@ -62,6 +65,7 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
     folder = temporaryFolder();
     system = join(folder.path, "system");
     await run("debootstrap", "--variant=minbase", "bookworm", system, "http://deb.debian.org/debian");
+    if (buildah !== null) await run("cp", "-a", system, join(folder.path, "base"));
     for (const { instruction, rest } of steps) {
       if (instruction === "RUN")
         await run(
@@ -130,10 +134,52 @@ describe.skipIf(!canRun)(`the image${note}`, () => {
   }
 
   test("is a Debian that is built and run as no root", () => {
-    expect(valuesOf("FROM")).toEqual(["docker.io/library/debian:12-slim"]);
+    expect(valuesOf("FROM")).toEqual(["${BASE}"]);
+    expect(variablesOf(valuesOf("ARG"))).toMatchObject({
+      BASE: "docker.io/library/debian:12-slim",
+      EXECUTABLE: "claudikins",
+    });
     expect(valuesOf("USER")).toEqual(["10001:10001"]);
     expect(statSync(join(system, "data")).uid).toBe(10_001);
   });
+
+  test.skipIf(buildah === null)(
+    "is built by buildah, from another base and for a named executable (skipped without buildah)",
+    async () => {
+      const at = (name: string) => join(folder.path, name);
+      const settings = {
+        policy: folder.write("policy.json", { default: [{ type: "insecureAcceptAnything" }] }),
+        registries: folder.write("registries.conf", "unqualified-search-registries = []\n"),
+      };
+      const store = ["--root", at("images"), "--runroot", at("running"), "--storage-driver", "vfs"];
+      const build = (...words: string[]) => [buildah!, ...store, "--registries-conf", settings.registries, ...words];
+      await run(...build("from", "--name", "base", "scratch"));
+      await run(...build("add", "--quiet", "base", at("base"), "/"));
+      await run(...build("commit", "--quiet", "--signature-policy", settings.policy, "base", "localhost/base"));
+      mkdirSync(at("context"));
+      copyFileSync(executable(), at("context/claudikins-amd64"));
+      copyFileSync(join(deploy, "container", "Containerfile"), at("context/Containerfile"));
+      const words = ["--isolation", "chroot", "--network", "host", "--signature-policy", settings.policy];
+      const values = ["--build-arg", "BASE=localhost/base", "--build-arg", "EXECUTABLE=claudikins-amd64"];
+      await run(...build("build", ...words, ...values, "--tag", "localhost/claudikins", at("context")));
+      await run(
+        ...build(
+          "from",
+          "--name",
+          "built",
+          "--pull-never",
+          "--signature-policy",
+          settings.policy,
+          "localhost/claudikins",
+        ),
+      );
+      const ended = await runProgram(
+        build("run", "--isolation", "chroot", "built", "--", "sh", "-c", "id -u; claudikins --version"),
+        { env: path },
+      );
+      expect(ended).toEqual({ exitCode: 0, stdout: `10001\n${manifest.version}\n`, stderr: "" });
+    },
+  );
 
   test("serves the config of the compose file, keeps what is written in its volume, and ends when it is asked to", async () => {
     const [entry = "", defaults = ""] = [...valuesOf("ENTRYPOINT"), ...valuesOf("CMD")];
@@ -184,13 +230,17 @@ test("the compose file with two replicas has one port, one data folder, and a da
   expect(services["claudikins"]).toEqual({
     extends: { file: "compose.yaml", service: "claudikins" },
     ports: [],
-    environment: { CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins" },
+    environment: {
+      CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins",
+      CLAUDIKINS_SEALING_KEY: expect.stringMatching(/^\$\{CLAUDIKINS_SEALING_KEY:\?.*openssl rand -base64 32/),
+    },
     deploy: { replicas: 2 },
     depends_on: { database: { condition: "service_healthy" } },
   });
   expect(services["nginx"]).toMatchObject({ ports: ["127.0.0.1:4600:4600"] });
   expect(Object.keys(volumes)).toEqual(["data", "database"]);
   const nginx = read("nginx.conf");
-  expect(nginx).toContain("server claudikins:4600 ");
+  expect(nginx).toContain("set $replicas claudikins;");
+  expect(nginx).toContain("proxy_pass http://$replicas:4600;");
   expect(nginx).toContain("proxy_buffering off;");
 });

@@ -212,6 +212,7 @@ test("the link of a server signs a person in again whose sign-in to the page is 
   const connect = new PersonConnect({
     app: { env: {} },
     people: { mayUse: () => true, identityOf: () => undefined } as unknown as LivePeople,
+    connects: async () => {},
     serversOf: async () => ({ servers, own: new CredentialStore(join(folder.path, "credentials.json")) }),
   });
   const open = (begunAt: number, method = "GET") => {

@@ -405,9 +405,10 @@ describe("a server with keys that people enter", () => {
 
   test("on the network gets the person's own, and asks again when it refuses one", async () => {
     await accounts[Symbol.asyncDispose]();
+    let areRevoked = false;
     accounts = await ownAccounts(async (token) => {
       const [, sub] = /^key-of-(ann|bob)-0123456789$/.exec(token) ?? [];
-      if (sub === undefined) throw new Error("no such key");
+      if (sub === undefined || areRevoked) throw new Error("no such key");
       return { sub };
     });
     await start({ headers: { Authorization: "Bearer ${user:DESK_KEY}" } });
@@ -426,10 +427,16 @@ describe("a server with keys that people enter", () => {
     expect(await (await form({ DESK_KEY: "two\nlines" }, cookies)).text()).toContain("must be one line");
     expect(await ann.execute(who)).toContain("it needs DESK_KEY");
 
-    expect((await form({ DESK_KEY: "a-wrong-key-0123456789" }, cookies)).status).toBe(200);
-    expect(await ann.execute(who)).toContain("it refused the key of ann@example.com (401)");
-    await form({ DESK_KEY: "key-of-ann-0123456789" }, cookies);
+    const entered = async (key: string) => (await form({ DESK_KEY: key }, cookies)).text();
+    expect(await entered("a-wrong-key-0123456789")).toContain("desk has refused what you entered, so it was not kept");
+    expect(await ann.execute(who)).toContain("it needs DESK_KEY");
+    expect(await entered("key-of-ann-0123456789")).toContain("<h1>Signed in to desk</h1>");
     expect(await ann.execute(who)).toBe("ann");
+    // The key that works stays.
+    expect(await entered("a-wrong-key-0123456789")).toContain("desk has refused what you entered, so it was not kept");
+    expect(await ann.execute(who)).toBe("ann");
+    areRevoked = true;
+    expect(await ann.execute(who)).toContain("it refused the key of ann@example.com (401)");
     await using bob = await plainHost("bob");
     expect(await bob.execute(who)).toContain("it needs DESK_KEY of bob");
     const everything = [...sealedFiles(), serving!.stderr()].join("\n");

@@ -67,6 +67,7 @@ const base: Record<string, string[]> = {
   "basic-authorization.ts": [],
   "percent-decoded.ts": [],
   "bounded-body.ts": [],
+  "bracketed.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],
   "watched.ts": [],

@@ -8,7 +8,7 @@ import { freePort } from "./free-port.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 /** The folder of its programs, of the newest version. */
-const programs = programFolders().findLast((folder) => existsSync(join(folder, "initdb")));
+export const postgresPrograms = programFolders().findLast((folder) => existsSync(join(folder, "initdb")));
 
 function programFolders(): string[] {
   const initdb = Bun.which("initdb");
@@ -22,9 +22,12 @@ const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 const asNobody = isRoot ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : [];
 
+/** Runs a program as the user who runs the server. A folder for the server belongs to `user`, if it is not our own. */
+export const asServer = { words: asNobody, user: isRoot ? nobody : undefined };
+
 /** For the titles of tests that are skipped. */
 export const postgresNote =
-  programs === undefined
+  postgresPrograms === undefined
     ? " (skipped: needs Postgres, whose initdb was not found)"
     : isRoot && Bun.which("setpriv") === null
       ? " (skipped: needs setpriv, because Postgres does not run as root)"
@@ -94,7 +97,7 @@ export async function postgresFixture(): Promise<PostgresFixture> {
 
 /** The data of a new server. They are made once and copied for each server: initdb takes 0.9 s of CPU, and a copy 0.1 s. */
 function newData(): string {
-  const version = Bun.spawnSync([join(programs!, "initdb"), "--version"]).stdout;
+  const version = Bun.spawnSync([join(postgresPrograms!, "initdb"), "--version"]).stdout;
   const hash = Bun.hash(`${version} ${isRoot} ${hashOf("test/support/postgres.ts")}`).toString(16);
   return cachedBuild(`postgres-${hash}`, (outfolder) => [join(import.meta.dir, "init-postgres.ts"), outfolder]);
 }
@@ -129,7 +132,7 @@ export async function initPostgres(target: string): Promise<void> {
 }
 
 async function run(program: string, ...args: string[]): Promise<void> {
-  const child = Bun.spawn([...asNobody, join(programs!, program), ...args], {
+  const child = Bun.spawn([...asNobody, join(postgresPrograms!, program), ...args], {
     cwd: "/",
     stdin: "ignore",
     stdout: "ignore",

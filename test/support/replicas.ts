@@ -12,11 +12,17 @@ export interface Replicas extends AsyncDisposable {
   start(more?: string[]): Promise<HttpServe>;
 }
 
+interface ReplicaOptions extends ServeOptions {
+  flags?: string[];
+  /** Where each listens, with its port. */
+  hosts?: readonly string[];
+}
+
 export async function openReplicas(
   folder: TemporaryFolder,
   server: PostgresFixture,
   count: number,
-  { flags = [], env = {}, ...options }: ServeOptions & { flags?: string[] } = {},
+  { flags = [], env = {}, hosts, ...options }: ReplicaOptions = {},
 ): Promise<Replicas> {
   const database = await server.database();
   const start = (index: number, more: string[] = []) => {
@@ -24,7 +30,8 @@ export async function openReplicas(
     const given = [...flags, ...more];
     // Tests of the end say how long the lame duck serves.
     const all = given.includes("--lame-duck") ? given : ["--lame-duck", "0s", ...given];
-    return httpServe(folder, all, { ...options, env: { ...own, CLAUDIKINS_LOG: "debug", ...env } });
+    const port = hosts?.[index] === undefined ? {} : { port: hosts[index] };
+    return httpServe(folder, all, { ...options, ...port, env: { ...own, CLAUDIKINS_LOG: "debug", ...env } });
   };
   const all = await Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   return {

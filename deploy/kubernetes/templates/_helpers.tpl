@@ -57,9 +57,27 @@ yes
 {{- end -}}
 {{- end -}}
 
-{{/* No privileges, and nothing is written outside of volumes. */}}
-{{- define "claudikins.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: { drop: [ALL] }
+{{- define "claudikins.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/* A volume with the address of a database. The argument has its secret and key. */}}
+{{- define "claudikins.databaseVolume" -}}
+name: database
+secret:
+  secretName: {{ .secret }}
+  items: [{ key: {{ .key }}, path: {{ .key }} }]
+  # Only the group of the volume may read it: 0440.
+  defaultMode: 288
+{{- end -}}
+
+{{- define "claudikins.databaseMount" -}}
+{ name: database, mountPath: /etc/claudikins-database, readOnly: true }
+{{- end -}}
+
+{{- define "claudikins.databaseFile" -}}
+name: CLAUDIKINS_DATABASE_FILE
+value: /etc/claudikins-database/{{ .key }}
 {{- end -}}

@@ -1,9 +1,10 @@
 /** `claudikins audit`: the log of decisions, as a list, checked, or exported. */
-
+import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
 import { visible } from "../../policy/visible.ts";
+import { addAnchor, lastAnchor } from "../../store/audit/anchors.ts";
 import { lineOf } from "../../store/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
 import { verify as verifyLog } from "../../store/audit/verify.ts";
@@ -26,6 +27,7 @@ const filterArgs = {
     valueHint: "person",
     complete: "person",
   }),
+  config: option("Only entries about this config file", { valueHint: "file", complete: "file" }),
   decision: option("Only this decision", { valueHint: "word", ...oneWordOf(decisions) }),
 } as const;
 
@@ -57,11 +59,15 @@ export const list = command({
 
 export const verify = command({
   description:
-    "Check the chain of the audit log: every entry has the hash of the entry before it. Ends with exit code 1 if an entry was changed, inserted or removed. Note the last hash elsewhere, and a later check with --contains proves that nothing before it has changed.",
+    "Check the chain of the audit log: every entry has the hash of the entry before it. Ends with exit code 1 if an entry was changed, inserted or removed. Note the last hash elsewhere, and a later check with --contains proves that nothing before it has changed. --anchor does both with a file.",
   args: {
     contains: option("Hash of an entry that must be part of the log", { valueHint: "sha256", parse: hashOf }),
+    anchor: option(
+      "File with hashes, on another machine's disk: the last one must be part of the log, and the newest one is added",
+      { valueHint: "file", complete: "file" },
+    ),
   },
-  examples: ["claudikins audit verify", "claudikins audit verify --json"],
+  examples: ["claudikins audit verify", "claudikins audit verify --anchor /mnt/elsewhere/audit-hashes"],
   json: record({
     entries: about("The number of entries up to the first problem", number),
     sha256: about("The hash of the last of these entries", text),
@@ -69,17 +75,21 @@ export const verify = command({
     notes: texts,
     "contains?": yesOrNo,
   }),
-  async run(args, { env }) {
+  async run(args, { env, cwd }) {
+    if (args.contains !== undefined && args.anchor !== undefined)
+      throw new ClaudikinsError("USAGE", "Use only one of --contains and --anchor");
+    const file = args.anchor === undefined ? undefined : resolve(cwd, args.anchor);
+    const wanted = file === undefined ? args.contains : lastAnchor(file);
     await using store = openStore(env);
-    const json = await verifyLog(store.audit, args.contains);
+    const json = await verifyLog(store.audit, wanted);
     const { entries, sha256, problem, notes, contains } = json;
     const exitCode = problem || contains === false ? 1 : 0;
+    if (file !== undefined && exitCode === 0 && entries > 0 && sha256 !== wanted) addAnchor(file, json);
     const hash = `The last hash is ${sha256}\n`;
     const holds = problem
       ? `The log holds up to entry ${entries}: ${problem}\n`
       : `The log holds: ${counted(entries, "entry", "entries")}\n`;
-    const found =
-      contains === undefined ? "" : `The log ${contains ? "contains" : "does not contain"} ${args.contains}\n`;
+    const found = contains === undefined ? "" : `The log ${contains ? "contains" : "does not contain"} ${wanted}\n`;
     return {
       json,
       text: `${holds}${hash}${found}`,
@@ -163,15 +173,17 @@ export const cut = command({
 });
 
 async function linesOf(
-  { since = 0, server, tool, execution, user, decision }: ArgumentValues<typeof filterArgs>,
-  { env }: Io,
+  { since = 0, server, tool, execution, user, config, decision }: ArgumentValues<typeof filterArgs>,
+  { env, cwd }: Io,
 ): Promise<AuditLine[]> {
+  const file = config === undefined ? undefined : resolve(cwd, config);
   const isWanted = (line: AuditLine) =>
     line.at >= since &&
     (server === undefined || line.server === server) &&
     (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
     (execution === undefined || line.execution === execution) &&
     (user === undefined || namesIn(line).includes(user)) &&
+    (file === undefined || line.config === file) &&
     (decision === undefined || line.decision === decision);
   await using store = openStore(env);
   const wanted: AuditLine[] = [];

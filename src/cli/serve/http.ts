@@ -146,6 +146,10 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
     log: app.log,
     openDoor: (door) => openDoor(door),
     serversOf,
+    connects: async ({ door, server, person, origin }, signal) => {
+      await using opened = await openDoor(door, { person, origin });
+      await opened.pool.listTools(server, { signal });
+    },
     signIns,
     continued: async (execution, config) =>
       // A replica continues it.

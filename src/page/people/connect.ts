@@ -5,7 +5,7 @@
  */
 
 import type { App } from "../../app/app.ts";
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { percentDecoded } from "../../base/percent-decoded.ts";
 import { minuteMs } from "../../base/units.ts";
 import { needsPage, personKeysIn } from "../../config/credentials.ts";
@@ -25,6 +25,9 @@ import type { PersonSession } from "./sessions.ts";
 /** A sign-in to the page counts as new for this time. A person who opens the link of a server later signs in again, often without noticing. */
 const freshSignInMs = minuteMs;
 
+/** Time for a server to take the keys of a person. */
+const triedKeysMs = 15_000;
+
 /** Sign-ins of one person to servers that have begun. */
 const maxConnecting = 20;
 
@@ -39,6 +42,11 @@ export interface ConnectOptions {
   people: LivePeople;
   /** Loads the person's servers behind a door, or of the whole config without a name. */
   serversOf(door: string | undefined, person: PersonClaims): Promise<PersonServers>;
+  /** Connects a server behind a door once, as a person. `origin` is our public address. Throws what listing its tools throws. */
+  connects(
+    at: { door: string | undefined; server: string; person: PersonClaims; origin: string },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Undefined without other replicas. */
   signIns?: SharedSignIns | undefined;
 }
@@ -52,6 +60,13 @@ export interface SharedSignIns {
   begun(signIn: { state: string; person: string; endsAt: number }, max: number): Promise<void>;
   /** Passes the redirect of a person's sign-in to the replica that has begun it. Undefined if there is no such replica. */
   pass(signIn: { state: string; person: string }, request: Request, path: string): Promise<Response | undefined>;
+}
+
+/** A server that uses a person's own credentials, behind a door or in the whole config. */
+interface PersonServer {
+  door: string | undefined;
+  server: ServerConfig;
+  own: CredentialStore;
 }
 
 interface Pending {
@@ -102,9 +117,9 @@ export class PersonConnect {
     if (asked !== null && asked !== person.id) {
       throw new RefusedRequest(403, `This link is for another person. You have signed in as ${person.name}`);
     }
-    const { server, own } = await this.#serverAt(relative, person);
+    const { door, server, own } = await this.#serverAt(relative, person);
     const names = personKeysIn(server);
-    if (names.length > 0) return this.#keys(request, names, { server, own, person, base });
+    if (names.length > 0) return this.#keys(request, names, { door, server, own, person, base });
     if (server.url === undefined) throw new RefusedRequest(404, "The page has no such request");
     const isRead = request.method === "GET";
     if (!isRead) await formBody(request, new URL(base).origin);
@@ -113,13 +128,15 @@ export class PersonConnect {
     return isRead ? asks(server, person) : this.#begin(server, own, person, base);
   }
 
-  /** Asks the person for the keys of an entry, and stores them. */
+  /** Asks the person for the keys of an entry, and stores them unless the server refuses them. */
   async #keys(
     request: Request,
     names: string[],
-    { server, own, person, base }: { server: ServerConfig; own: CredentialStore; person: PersonClaims; base: string },
+    { door, server, own, person, base }: PersonServer & { person: PersonClaims; base: string },
   ): Promise<Response> {
     const { name } = server;
+    const again = (line: string) =>
+      page({ mark: "failed", title: `Your keys for ${name}`, lines: [line], secrets: names, button: "Save" });
     if (request.method === "GET") {
       const lines = [`They are kept for ${person.name} alone, and programs of your agents then use ${name} as you.`];
       return page({ mark: "asks", title: `Your keys for ${name}`, lines, secrets: names, button: "Save" });
@@ -127,13 +144,19 @@ export class PersonConnect {
     const form = await formBody(request, new URL(base).origin);
     const keys = Object.fromEntries(names.map((each) => [each, (form.get(each) ?? "").trim()]));
     const unusable = names.find((each) => !/^[\x20-\x7e]{1,4096}$/.test(keys[each] ?? ""));
-    if (unusable !== undefined) {
-      const lines = [`${unusable} must be one line of at most 4096 plain characters.`];
-      return page({ mark: "failed", title: `Your keys for ${name}`, lines, secrets: names, button: "Save" });
-    }
+    if (unusable !== undefined) return again(`${unusable} must be one line of at most 4096 plain characters.`);
     await this.#options.people.refuseRevoked(person);
+    const before = own.read(server);
     await own.update(server, () => ({ server: name, keys }));
-    return done(name, person);
+    try {
+      const at = { door, server: name, person, origin: new URL(base).origin };
+      await this.#options.connects(at, AbortSignal.timeout(triedKeysMs));
+      return done(name, person);
+    } catch (error) {
+      if (toClaudikinsError(error).code !== "AUTH_REQUIRED") return untried(name, messageOf(error));
+      await own.update(server, () => before);
+      return again(`${name} has refused what you entered, so it was not kept. Look at it, and enter it again.`);
+    }
   }
 
   async #begin(server: NetworkServer, own: CredentialStore, person: PersonClaims, base: string): Promise<Response> {
@@ -155,18 +178,18 @@ export class PersonConnect {
   }
 
   /** The server of a link. The refusal is the same for servers that the person may not use and for servers that do not exist. */
-  async #serverAt(relative: string, person: PersonClaims): Promise<{ server: ServerConfig; own: CredentialStore }> {
-    const [, door = "", name = ""] = path.exec(relative) ?? [];
-    const view = door === wholeConfig ? undefined : door;
+  async #serverAt(relative: string, person: PersonClaims): Promise<PersonServer> {
+    const [, view = "", name = ""] = path.exec(relative) ?? [];
+    const door = view === wholeConfig ? undefined : view;
     const { people, serversOf } = this.#options;
     const nothing = new RefusedRequest(404, "There is no such server for you. Your groups may not include it");
-    if (!(await people.mayUse(person, view))) throw nothing;
-    const { servers, own } = await serversOf(view, person).catch((error: unknown) => {
+    if (!(await people.mayUse(person, door))) throw nothing;
+    const { servers, own } = await serversOf(door, person).catch((error: unknown) => {
       throw error instanceof ClaudikinsError && error.code === "DOOR_NOT_FOUND" ? nothing : error;
     });
     const server = servers.get(percentDecoded(name));
     if (!server || !needsPage(server) || !own) throw nothing;
-    return { server, own };
+    return { door, server, own };
   }
 
   async #end({ search, searchParams }: URL, person: PersonClaims): Promise<Response> {
@@ -220,6 +243,15 @@ function asks({ name, url }: NetworkServer, person: PersonClaims): Response {
 function done(server: string, { name }: PersonClaims): Response {
   const lines = [`As ${name}. Your programs can use it now.`, "You can close this window."];
   return page({ mark: "done", title: `Signed in to ${server}`, lines });
+}
+
+/** The keys of a server that could not be reached are kept. */
+function untried(server: string, why: string): Response {
+  const lines = [
+    `They were not tried: ${why}.`,
+    "Your programs use them as soon as it can be reached. You can close this window.",
+  ];
+  return page({ mark: "asks", title: `Your keys for ${server} are kept`, lines });
 }
 
 function page(text: Parameters<typeof redirectPage>[0]): Response {

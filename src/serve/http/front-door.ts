@@ -9,14 +9,17 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
+import { bracketed } from "../../base/bracketed.ts";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { type ConnectionEnd, problemOfPeer } from "../../base/peer-owner.ts";
 import { atMost } from "../../base/time-limit.ts";
+import { megabyte } from "../../base/units.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { Executions } from "../../programs/execution/executions.ts";
 import type { ExecutionView } from "../../programs/execution/stored-executions.ts";
+import type { WatchedServing } from "../../programs/telemetry.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import { httpIdleSeconds, unlockMs } from "../limits.ts";
 import { bodyOf, lean, textOf } from "./body.ts";
@@ -25,7 +28,7 @@ import { ContinueLeft, type OpenPart } from "./continue-left.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { HttpGate, type HttpGateOptions, preflight } from "./gate.ts";
 import { healthAnswer } from "./health.ts";
-import { bracketed, listen } from "./listen.ts";
+import { listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces } from "./person-places.ts";
 import { HttpRefusal, invalidMessage, LeavingRefusal } from "./refusal.ts";
@@ -121,6 +124,7 @@ export class FrontDoor {
   readonly #server: Bun.Server<undefined>;
   readonly #continuing: ContinueLeft;
   readonly #scheduled: ScheduledPrograms;
+  #watching: Disposable | undefined;
   #phase: Phase = "serving";
 
   /** Starts to listen. Throws USAGE if that is not possible. */
@@ -140,6 +144,7 @@ export class FrontDoor {
     this.#continuing = new ContinueLeft(app, ofReplicas);
     this.#scheduled = new ScheduledPrograms(app, ofReplicas);
     this.#whole = placeFor(app, options, undefined);
+    if (app.lockedBy === undefined) void this.#unlocked(AbortSignal.timeout(unlockMs));
   }
 
   /** The address itself, because another user may listen on another address of the same name. */
@@ -152,6 +157,23 @@ export class FrontDoor {
   get #end(): ConnectionEnd {
     // Bun's types do not have it.
     return (this.#server as unknown as { address: ConnectionEnd }).address;
+  }
+
+  #watched({ store, config }: App): WatchedServing {
+    const { replicas } = this.#options;
+    return {
+      sessions: () => this.#places.reduce((sum, { sessions }) => sum + sessions.size, 0),
+      requests: () => this.running,
+      isLeaving: () => this.#phase !== "serving",
+      team: replicas && {
+        lease: () => replicas.lease,
+        look: async () => {
+          await store.checkWritable();
+          return replicas.state();
+        },
+        roomBytes: () => config.executions.totalMb * megabyte,
+      },
+    };
   }
 
   /** Open requests. */
@@ -212,6 +234,7 @@ export class FrontDoor {
     replicas?.stopPassing();
     const end = performance.now() + timeLeft();
     while (this.#server.pendingRequests > 0 && performance.now() < end) await Bun.sleep(10);
+    this.#watching?.[Symbol.dispose]();
     await this.#server.stop(true);
   }
 
@@ -431,7 +454,9 @@ export class FrontDoor {
   /** Undefined if the config is not trusted yet, so that nobody may know its doors. */
   async #unlocked(signal: AbortSignal): Promise<App | undefined> {
     try {
-      return await this.#app.ready(signal);
+      const app = await this.#app.ready(signal);
+      this.#watching ??= app.telemetry?.watchServing(this.#watched(app));
+      return app;
     } catch {
       return undefined;
     }

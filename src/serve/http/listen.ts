@@ -1,11 +1,7 @@
 /** The port of `serve --http`. */
+import { bracketed } from "../../base/bracketed.ts";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { httpIdleSeconds } from "../limits.ts";
-
-/** A host as it stands in a URL. */
-export function bracketed(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
-}
 
 interface Listening {
   host: string;
@@ -17,7 +13,7 @@ interface Listening {
 
 type HttpHandler = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
 
-/** Starts to listen. Throws USAGE if that is not possible. */
+/** Starts to listen. `::` is every address of the machine, of both families. Throws USAGE if that is not possible. */
 export function listen({ host, port, maxBodyBytes }: Listening, fetch: HttpHandler): Bun.Server<undefined> {
   const at = `${bracketed(host)}:${port}`;
   try {
@@ -33,6 +29,9 @@ export function listen({ host, port, maxBodyBytes }: Listening, fetch: HttpHandl
       fetch,
     });
   } catch (cause) {
+    // A system without IPv6 has only addresses of IPv4.
+    if (host === "::" && systemCodeOf(cause) === "EAFNOSUPPORT")
+      return listen({ host: "0.0.0.0", port, maxBodyBytes }, fetch);
     const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
     throw new ClaudikinsError("USAGE", `Cannot listen on ${at}: ${why}`, {
       hint: "Choose another port, or 0 for any free port.",

@@ -15,7 +15,7 @@ const passing = ["25P03", "53300", "57P01", "57P02", "57P03", "57P05", ...readOn
 /** The server has given a statement up: it waited too long for a lock, or took too long. Nothing was done. */
 const slow = ["55P03", "57014"];
 
-const ofTls = /TLS|SSL|CERT|ALTNAME/;
+const ofTls = /TLS|SSL|CERT|ALTNAME|UNABLE_TO_VERIFY/;
 
 /** The code of a server's answer, Bun's code of an error of the connection, or OpenSSL's of a certificate that is not accepted. */
 function codeOf(error: unknown): string | undefined {
@@ -67,7 +67,7 @@ function explained(code: string, error: unknown): [message: string, hint: string
   if (noRights.includes(code)) {
     return [
       "The user of CLAUDIKINS_DATABASE has no right to use the schema claudikins",
-      "To give it: GRANT CREATE ON DATABASE <name> TO <user>. The tables must belong to this user.",
+      "To give it: GRANT CREATE ON DATABASE <name> TO <user>. The tables must belong to this user. An audit log with an account of its own is cut with that account.",
     ];
   }
   if (full.includes(code)) return ["The database has no room", "Free some on its server."];

@@ -14,11 +14,11 @@ const expiry = `clock_timestamp() + interval '${leaseMs} milliseconds'`;
  * The condition that an owner is alive. Only the clock of the database counts. While the database was away, nobody could renew: after its
  * start, each lease holds for its full length.
  */
-const holds = `greatest(expires_at, pg_postmaster_start_time() + interval '${leaseMs} milliseconds') > clock_timestamp()`;
+export const leaseHolds = `greatest(expires_at, pg_postmaster_start_time() + interval '${leaseMs} milliseconds') > clock_timestamp()`;
 
 /** A condition: the process that `column` names is alive. */
 export function isAliveIn(column: string): string {
-  return `EXISTS (SELECT FROM claudikins.owners WHERE name = ${column} AND ${holds})`;
+  return `EXISTS (SELECT FROM claudikins.owners WHERE name = ${column} AND ${leaseHolds})`;
 }
 
 export class Owners {

@@ -1,9 +1,17 @@
 /** The replicas that run now, the key that they share, their sessions, and short texts for some time. */
 import { randomBytes } from "node:crypto";
-import type { AdoptedSession, KeptValue, Reached, ReplicaRows, SessionRows, ValueRows } from "../replicas.ts";
+import type {
+  AdoptedSession,
+  KeptValue,
+  Reached,
+  ReplicaRows,
+  SessionRows,
+  TeamState,
+  ValueRows,
+} from "../replicas.ts";
 import { all, first, run } from "../work.ts";
 import type { Connections } from "./connections.ts";
-import { isAliveIn, type Owners } from "./owners.ts";
+import { isAliveIn, leaseHolds, type Owners } from "./owners.ts";
 
 export function replicaRows(connections: Connections, owners: Owners): ReplicaRows {
   return {
@@ -19,6 +27,10 @@ export function replicaRows(connections: Connections, owners: Owners): ReplicaRo
          WHERE id = $execution AND state = 'open' AND url IS NOT NULL AND ${isAliveIn("owner")}`;
       return connections.read(() => first<Reached>(statement, { execution }));
     },
+    async state() {
+      const state = await connections.read(() => first<TeamState>(teamState));
+      return state!;
+    },
     async key() {
       const key = randomBytes(32).toString("hex");
       const row = await connections.read(function* () {
@@ -29,6 +41,11 @@ export function replicaRows(connections: Connections, owners: Owners): ReplicaRo
     },
   };
 }
+
+const teamState = `SELECT
+  (SELECT count(DISTINCT replica) FROM claudikins.owners WHERE url IS NOT NULL AND ${leaseHolds})::int AS replicas,
+  (SELECT count(*) FROM claudikins.executions WHERE state = 'open' AND program IS NOT NULL)::int AS programs,
+  (SELECT coalesce(sum(bytes), 0) FROM claudikins.stored_bytes) AS bytes`;
 
 const columns = "kind, id, value, ends_at";
 

@@ -9,7 +9,7 @@ import { personMs } from "../../../base/limits.ts";
 import type { Log } from "../../../base/log.ts";
 import { derivedKey } from "../../../base/seal.ts";
 import { sha256 } from "../../../base/sha256.ts";
-import type { Reached, Replica, ReplicaRows } from "../../../store/replicas.ts";
+import type { Reached, Replica, ReplicaRows, TeamState } from "../../../store/replicas.ts";
 import { retryAfterSeconds } from "../../limits.ts";
 import { listenedTo } from "../../modern/envelope.ts";
 import { type SharedStates, sealedStates } from "../../modern/parked-requests.ts";
@@ -101,6 +101,16 @@ export class Replicas implements AsyncDisposable {
   /** Requests that other replicas answer. */
   get passing(): number {
     return this.#open.size;
+  }
+
+  /** What all replicas have together. */
+  state(): Promise<TeamState> {
+    return this.#options.rows.state();
+  }
+
+  /** The lease by which the others count this replica as alive. Undefined before it has joined them. */
+  get lease(): Pick<Replica, "holds" | "lapses"> | undefined {
+    return this.#here?.replica;
   }
 
   /** The state of this replica's requests that wait for answers. */
