@@ -42,7 +42,7 @@ export function sourceOf(
     throw new ClaudikinsError("USAGE", "--secret and --answer are for --webhook");
   }
   if (after === undefined && only !== undefined) throw new ClaudikinsError("USAGE", "--if is for --after");
-  if (after !== undefined) return { kind: "after", program: after, ...(only === undefined ? {} : { if: only }) };
+  if (after !== undefined) return { kind: "after", program: after, ...(only === undefined ? {} : { when: [only] }) };
   if (resource !== undefined) return resourceSource(resource, config);
   if (file !== undefined) return fileSource(file, config.folders.workspace, homeOf(env));
   return {

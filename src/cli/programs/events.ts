@@ -132,9 +132,10 @@ export const on = command({
 const webhookNote = "Requests are answered by claudikins serve --http: give the sender its address with this path.\n";
 
 export const off = command({
-  description: "Remove what starts a saved program. Deliveries that were not begun are removed; one that runs goes on.",
+  description:
+    "Remove triggers and notifications of saved programs. Deliveries that were not begun are removed; one that runs goes on.",
   args: {
-    triggers: place("Names of triggers", { complete: "trigger", ...several }),
+    triggers: place("Names of triggers and notifications", { complete: "trigger", ...several }),
     ...configArgs,
     ...doorArgs,
   },

@@ -46,6 +46,7 @@ export class EventPlace implements Disposable {
     const now = () => Date.now() + this.aheadMs;
     const events = new Events([{ place, open }], {
       store: app.store,
+      env: app.env,
       log: silentLog,
       watches: true,
       now,
