@@ -20,8 +20,8 @@ import {
   programStates,
   type Receiver,
   receiverText,
-  sourceText,
   type Trigger,
+  whenText,
 } from "../../programs/events/triggers.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
@@ -71,11 +71,11 @@ export function notificationJson({ id, on, notify, hasContents, filter, perMinut
   };
 }
 
-/** `nightly-2: tool slack.post_message after nightly, if it failed or waits for a person`. */
-export function notificationText(notification: Notification): string {
-  const { id, notify, filter, hasContents } = notification;
+/** `nightly-2: if it failed or waits for a person, tool slack.post_message; with contents`. */
+export function notificationText({ id, on, notify, filter, hasContents }: Notification): string {
+  const when = on.kind === "after" && on.when ? `${whenText(on.when)}, ` : "";
   const condition = filter === undefined ? "" : `, if ${filter}`;
-  return `${id}: ${receiverText(notify)} ${sourceText(notification)}${condition}${hasContents ? "; with contents" : ""}`;
+  return `${id}: ${when}${receiverText(notify)}${condition}${hasContents ? "; with contents" : ""}`;
 }
 
 export const notify = command({

@@ -258,7 +258,12 @@ export function sourceText({ on }: Pick<Trigger, "on">): string {
   if (on.kind === "webhook") return `webhook (${on.form})`;
   if (on.kind === "file") return `file ${join(on.folder, on.pattern)}`;
   if (on.kind === "resource") return `resource ${on.uri} of ${on.server}`;
-  return `after ${on.program}${on.when ? `, if it ${on.when.map((state) => stateTexts[state]).join(" or ")}` : ""}`;
+  return `after ${on.program}${on.when ? `, ${whenText(on.when)}` : ""}`;
+}
+
+/** `if it failed or waits for a person`. */
+export function whenText(when: readonly ProgramState[]): string {
+  return `if it ${when.map((state) => stateTexts[state]).join(" or ")}`;
 }
 
 const stateTexts: Record<ProgramState, string> = { done: "succeeded", failed: "failed", waiting: "waits for a person" };

@@ -40,7 +40,7 @@ export class EventPlace implements Disposable {
 
   /** A process that runs programs for events. */
   async open(options: Partial<ConstructorParameters<typeof Events>[1]> = {}) {
-    const app = await this.folder.open();
+    const app = await this.folder.open({ waitsForApprovals: true });
     const open = async () => ({ executions: await app.executions(), parts: app });
     const place = app.config.savedPrograms;
     const now = () => Date.now() + this.aheadMs;
