@@ -52,7 +52,7 @@ test("a command that runs when its daemon is killed is not run again by the next
   await run("daemon", "stop", "--all");
 });
 
-test("a program whose daemon is killed while it runs is told of once, by the next one", async () => {
+test("the next daemon notifies once of a program whose daemon was killed while it ran", async () => {
   await saved("await counting.wait({ until: '/nowhere' });");
   await run("programs", "notify", "nightly", "--command", `echo "$CLAUDIKINS_STATE" >> '${join(folder.path, "told")}'`);
   await run("programs", "run", "nightly", "--detach");
@@ -66,7 +66,7 @@ test("a program whose daemon is killed while it runs is told of once, by the nex
   await run("daemon", "stop", "--all");
 });
 
-test("the first answer of a session has a line about what has ended, and no other answer has it", async () => {
+test("only the first answer of the next session says what has ended", async () => {
   await saved("return 7;");
   await run("programs", "notify", "nightly", "--when", "done", "--agent");
   await run("programs", "run", "nightly");

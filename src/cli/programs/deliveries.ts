@@ -66,7 +66,7 @@ export const deliveries = command({
   },
 });
 
-/** A command, a webhook and a line for an agent run no program. */
+/** Commands, webhooks and lines for agents run no program. */
 function hasExecution(trigger: Trigger | undefined): boolean {
   return !trigger?.notify || trigger.notify.kind === "tool";
 }

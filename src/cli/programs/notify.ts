@@ -13,6 +13,7 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 import type { Config } from "../../config/load.ts";
+import { offer } from "../../programs/events/event-queue.ts";
 import { addNotification } from "../../programs/events/manage.ts";
 import { referencedValue } from "../../programs/events/referenced-value.ts";
 import {
@@ -24,6 +25,7 @@ import {
   whenText,
 } from "../../programs/events/triggers.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
+import type { ManageOptions } from "../../programs/saved/manage.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
 import { configArgs, doorArgs, openConfig, whichConfig } from "../flags/config-flags.ts";
@@ -113,14 +115,15 @@ export const notify = command({
       `Notifications within a minute (default: ${usualNotificationsPerMinute})`,
       countUpTo(maxNotificationsPerMinute),
     ),
+    try: flag("Notify once now, to see whether it works"),
     as: option("Name of the notification (default: the name of the program)", { valueHint: "name" }),
     ...configArgs,
     ...doorArgs,
   },
   examples: [
-    `claudikins programs notify nightly --command 'notify-send "$CLAUDIKINS_PROGRAM: $CLAUDIKINS_STATE"'`,
-    `claudikins programs notify nightly --tool slack.post_message channel=ops --map 'text=event.program + " " + event.state'`,
-    "claudikins programs notify nightly --when failed --webhook https://example.com/hook --secret HOOK",
+    `claudikins programs notify nightly --command 'echo "$CLAUDIKINS_STATE" >> log'`,
+    "claudikins programs notify nightly --tool demo.send_email to=me@example.com",
+    "claudikins programs notify nightly --webhook https://example.com/hook",
     "claudikins programs notify nightly --when done --agent",
   ],
   json: record({ notification: notificationShape }),
@@ -142,12 +145,25 @@ export const notify = command({
       });
     }
     const wanted = { when, notify: receiver, hasContents, filter, perMinute, input, map, id };
-    const made = await managing(config, io, (options) => addNotification(program, wanted, options));
+    const made = await managing(config, io, async (options) => {
+      const added = await addNotification(program, wanted, options);
+      if (args.try) await tryOnce(added, options);
+      return added;
+    });
     const notification = { ...made, notify: receiver };
     const json = { notification: notificationJson(notification) };
-    return { json, text: `${notificationText(notification)}\n`, note: await daemonNote(args, io) };
+    const tried = args.try ? `To see what became of it: claudikins programs deliveries ${program.name}\n` : "";
+    return { json, text: `${notificationText(notification)}\n`, note: `${await daemonNote(args, io)}${tried}` };
   },
 });
+
+/** Puts news into the queue that are made up. */
+async function tryOnce(added: Trigger, { place: of, audit }: ManageOptions): Promise<void> {
+  const { program, on } = added;
+  const [state = "done"] = on.kind === "after" ? (on.when ?? []) : [];
+  const event = { name: `try ${crypto.randomUUID()}`, content: { kind: "outcome", program, state } };
+  await offer({ ...added, filter: undefined }, event, { place: of, store: audit.store });
+}
 
 /** Throws USAGE. */
 function statesIn(given: string, flagName: string): ProgramState[] {
@@ -179,7 +195,10 @@ async function receiverOf(args: ReceiverFlags, config: Config, io: Io): Promise<
   if (webhook !== undefined) return webhookReceiver(webhook, secret, config, io);
   if (tool !== undefined) {
     if (tool.includes("*")) throw new ClaudikinsError("USAGE", `--tool takes one tool; got "${tool}"`);
-    const found = await ownTool(tool, whichConfig(args, io));
+    const [, server = "", name = ""] = /^([^.]+)\.(.+)$/.exec(tool) ?? [];
+    // The demo has no file.
+    const isDemo = config.origin.kind === "demo" && config.servers.has(server);
+    const found = isDemo ? { server, tool: name } : await ownTool(tool, whichConfig(args, io));
     return { kind: "tool", server: found.server, tool: found.tool };
   }
   if (line === undefined) return { kind: "agent" };

@@ -32,7 +32,9 @@ test("a command is run once for each outcome, with its name, state and execution
   const plain = join(place.folder.path, "plain");
   const whole = join(place.folder.path, "whole");
   const line = `echo "$CLAUDIKINS_PROGRAM $CLAUDIKINS_STATE" >> ${plain}; cat >> ${plain}; echo >> ${plain}`;
-  expect((await notify("--command", line)).stdout).toStartWith("nightly: if it failed or waits for a person, command echo");
+  expect((await notify("--command", line)).stdout).toStartWith(
+    "nightly: if it failed or waits for a person, command echo",
+  );
   await notify("--when", "done,failed", "--contents", "--command", `cat >> ${whole}; echo >> ${whole}`);
   await using one = await place.open();
   await run();
@@ -86,7 +88,7 @@ test("a notification whose process was killed while it was sent is dead, and is 
   const trigger = new Triggers(savedPrograms).find("nightly")!;
   const content = { kind: "outcome", program: "nightly", state: "failed" };
   const { id } = await offer(trigger, { name: "other", content }, { place: savedPrograms, store: one.app.store });
-  // What a process that was killed after its claim leaves.
+  // A process was killed after this claim.
   expect(await deliveries.claim(id, 0, newId(Date.now()), Date.now())).toBe(true);
   place.aheadMs = 60_000;
   await eventually(async () => {
@@ -221,7 +223,7 @@ test("a tool is called by an execution of its own, with the rules and labels of 
   });
   await using one = await place.open();
   await one.offer(await one.webhook("nightly"), { name: "1", content: {} });
-  // What it had read is private and it was begun by a stranger, so that the call with contents waits for a person.
+  // It had read private data and a stranger had begun it, so that the call with contents waits for a person.
   const asked = await eventually(async () => {
     await one.events.look();
     const open = await one.app.approvals.open({});
