@@ -3,6 +3,7 @@
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import { modelServerName } from "../config/model-server.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import type { Call } from "../policy/call.ts";
 import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
@@ -70,7 +71,7 @@ export async function bindingsFor(
   const saved = programsFor?.(requesting, parts);
   const shown = saved && withPrograms ? withPrograms(servers, saved) : servers;
   return {
-    namespaces: usesPrograms ? withOwnFunctions(shown, parts) : servers,
+    namespaces: withModelOff(usesPrograms ? withOwnFunctions(shown, parts) : servers, source, parts),
     suggest: (words, limit) => {
       const found = suggestions(words, limit, parts);
       // The registry has the programs of the user.
@@ -87,6 +88,7 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal, requesting)) };
       }
+      if (isModelOff(call, parts)) throw modelOff();
       const place = given.made && new PlacedCall(source, given.made);
       const number = place?.call ?? 0;
       if (isOwnFunction(call, parts)) {
@@ -108,9 +110,10 @@ export async function bindingsFor(
           observer,
           wantsProgress,
         );
-        if (group === "tools" && place && parts.config.servers.get(namespace)?.isSavedPrograms) {
+        const { isSavedPrograms, isModel } = parts.config.servers.get(namespace) ?? {};
+        if (group === "tools" && place && (isSavedPrograms || isModel)) {
           const { pause } = given;
-          made.repeatable = requesting.isStored();
+          if (isSavedPrograms) made.repeatable = requesting.isStored();
           return calledBy({ ...requesting, position: place, pause, signal }, (meta) => {
             made.meta = meta;
             return callForValue({ ...call, known }, parts, made, observer);
@@ -129,6 +132,24 @@ export async function bindingsFor(
       }
     },
   };
+}
+
+/** A program that asks a model although the config does not allow it learns why this fails. */
+function withModelOff(namespaces: Namespace[], source: string, parts: Pick<Parts, "config">): Namespace[] {
+  const off = { namespace: modelServerName, group: "tools" } as const;
+  if (!source.includes(`${modelServerName}.`) || !isModelOff(off, parts)) return namespaces;
+  return [...namespaces, { name: modelServerName, jsName: modelServerName, functions: "any" }];
+}
+
+function isModelOff({ namespace, group }: Pick<BindingCall, "namespace" | "group">, { config }: Pick<Parts, "config">) {
+  const isServer = config.servers.has(namespace) || config.disabled.has(namespace);
+  return namespace === modelServerName && group === "tools" && !isServer;
+}
+
+function modelOff(): ClaudikinsError {
+  return new ClaudikinsError("MODEL_UNAVAILABLE", "Programs may not ask a model here", {
+    hint: `Only the user can allow it, in claudikins.json: "askModel": true`,
+  });
 }
 
 /** Code for pages is loaded only if a program uses them. */

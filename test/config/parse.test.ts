@@ -46,6 +46,7 @@ describe("accepted configs", () => {
       logs: true,
       upgradeHint: true,
       executeTask: false,
+      askModel: false,
       record: "sizes",
       executions: { keepDays: 7, maxMb: 64, totalMb: 1_024 },
       approvals: { wait: true, expireHours: 24 },
