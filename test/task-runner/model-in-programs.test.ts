@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { executionHolder } from "../../src/store/labels.ts";
 import { cli } from "../cli/in-memory.ts";
 import { callsIn, killed } from "../programs/stored/killed.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Llm, type Script, startLlm } from "../support/llm.ts";
 import { fixture } from "../support/servers.ts";
@@ -86,7 +87,9 @@ test("a wrong answer is corrected once, and a second one is an error that says w
     'Your answer was "I think so"\nIt is not valid: it is not a JSON object',
   );
   const { error } = await failure(`return await model.ask("Classify", { schema: ${schema} });`);
-  expect(error.message).toMatch(/^MODEL_ANSWER_INVALID: .*small gave an answer that does not fit, twice: .*urgent/s);
+  expect(error.message).toMatch(
+    /^ToolError: MODEL_ANSWER_INVALID: .*small gave an answer that does not fit, twice: .*urgent/s,
+  );
   expect(error.message).toContain("use a larger model");
   expect(requests).toHaveLength(4);
 });
@@ -95,9 +98,8 @@ test("an error says what the model's endpoint said, and can be caught by its cod
   configure([{ refusal: "no" }]);
   const caught = 'try { await model.ask("x"); } catch (error) { return [error.code, error.data.code]; }';
   expect(await value(caught)).toEqual(["TOOL_FAILED", "MODEL_REFUSED"]);
-  const wrong = await failure('await model.ask("x", { schem: {} });');
-  expect(wrong.error.code).toBe("INVALID_ARGUMENTS");
-  expect(wrong.error.hint).toContain("FromSchema<S>");
+  const wrong = 'try { await model.ask("x", { schem: {} }); } catch (error) { return [error.code, error.hint]; }';
+  expect(await value(wrong)).toEqual(["INVALID_ARGUMENTS", expect.stringContaining("FromSchema<S>")]);
 });
 
 test.each([
@@ -134,9 +136,11 @@ test("rules decide about the call, and the call log has it", async () => {
 });
 
 test("private data does not leave to the model unasked once strangers were read, and an answer has the labels of what was sent", async () => {
-  const { requests } = configure(() => ({ answer: "a summary" }));
-  const read = 'const secret = await counting.read_wait({ name: "s" });';
-  const risky = `await counting.read({ name: "r" }); ${read} return await model.ask("Sum up", { data: { of: secret, mail: "ann.smith@example.com" } });`;
+  const [command, ...args] = [...claudikinsCommand, "demo"];
+  const demo = { command, args, labels: { list_customers: ["private"], list_tickets: ["untrusted"] } };
+  const { requests } = configure(() => ({ answer: "a summary" }), { mcpServers: { demo } });
+  const read = "const secret = (await demo.list_customers({})).customers.slice(0, 3);";
+  const risky = `await demo.list_tickets({}); ${read} return await model.ask("Sum up", { data: secret });`;
   const { error } = await failure(risky);
   expect(error.message).toContain("model.ask");
   expect(requests).toEqual([]);
