@@ -49,8 +49,10 @@ import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 /** The longest idle time of a server. `keepAlive` is for servers that must run longer. */
 const maxIdleTimeoutMs = dayMs;
 
-/** Requests of one program to a model, and tokens of one answer, that a config may allow. */
+/** Requests of one program to a model that a config may allow. */
 const maxModelCalls = 10_000;
+
+/** Tokens of one answer of a model that a config may allow. */
 const maxAnswerTokens = 100_000;
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>

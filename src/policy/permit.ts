@@ -423,7 +423,7 @@ function recordStep(facts: ServerFacts): Step {
   };
 }
 
-/** What a model answers may say what it was given, in other words. */
+/** A model may repeat its input in other words. */
 function givenTo(request: Outgoing, { reads }: Caller): readonly Read[] {
   return reads.labels.has("private") ? [{ label: "private", source: shownId(request) }] : [];
 }

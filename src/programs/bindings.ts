@@ -67,11 +67,12 @@ export async function bindingsFor(
     return { ...namespaceOf(name, jsName, source, parts), description };
   });
   const usesPrograms = mentions(source, programsServer);
+  const notModel = source.includes(`${modelServerName}.`) ? modelIfOff(parts) : [];
   const { programsFor, withPrograms, calledProgram } = usesPrograms ? await import("./saved/tools.ts") : {};
   const saved = programsFor?.(requesting, parts);
   const shown = saved && withPrograms ? withPrograms(servers, saved) : servers;
   return {
-    namespaces: withModelOff(usesPrograms ? withOwnFunctions(shown, parts) : servers, source, parts),
+    namespaces: [...(usesPrograms ? withOwnFunctions(shown, parts) : servers), ...notModel],
     suggest: (words, limit) => {
       const found = suggestions(words, limit, parts);
       // The registry has the programs of the user.
@@ -88,7 +89,7 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal, requesting)) };
       }
-      if (isModelOff(call, parts)) throw modelOff();
+      if (notModel.length > 0 && namespace === modelServerName && group === "tools") throw modelOff();
       const place = given.made && new PlacedCall(source, given.made);
       const number = place?.call ?? 0;
       if (isOwnFunction(call, parts)) {
@@ -135,15 +136,9 @@ export async function bindingsFor(
 }
 
 /** A program that asks a model although the config does not allow it learns why this fails. */
-function withModelOff(namespaces: Namespace[], source: string, parts: Pick<Parts, "config">): Namespace[] {
-  const off = { namespace: modelServerName, group: "tools" } as const;
-  if (!source.includes(`${modelServerName}.`) || !isModelOff(off, parts)) return namespaces;
-  return [...namespaces, { name: modelServerName, jsName: modelServerName, functions: "any" }];
-}
-
-function isModelOff({ namespace, group }: Pick<BindingCall, "namespace" | "group">, { config }: Pick<Parts, "config">) {
-  const isServer = config.servers.has(namespace) || config.disabled.has(namespace);
-  return namespace === modelServerName && group === "tools" && !isServer;
+function modelIfOff({ config: { servers, disabled } }: Pick<Parts, "config">): Namespace[] {
+  if (servers.has(modelServerName) || disabled.has(modelServerName)) return [];
+  return [{ name: modelServerName, jsName: modelServerName, functions: "any" }];
 }
 
 function modelOff(): ClaudikinsError {

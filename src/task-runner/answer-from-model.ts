@@ -13,8 +13,10 @@ export const maxPromptChars = 400_000;
 /** Characters of a schema as JSON. */
 export const maxSchemaChars = 50_000;
 
-/** Characters of a wrong answer that the model is shown again, and of a problem with it. */
+/** Characters of a wrong answer that the model is shown again. */
 const maxShownAnswerChars = 4_000;
+
+/** Characters of a problem with an answer. */
 const maxProblemChars = 300;
 
 const system = `You answer one request of a program. Answer with the value that the program asks for, and nothing else.
@@ -24,7 +26,7 @@ export interface Request {
   prompt: string;
   /** Undefined for a text. */
   schema: JsonObject | undefined;
-  /** What the prompt is about. */
+  /** The values that the prompt speaks of. */
   data: unknown;
 }
 
@@ -84,7 +86,7 @@ interface WrongAnswer {
   problems: string[];
 }
 
-/** The only field of an answer that is no object by itself. */
+/** The only field of an answer whose schema is not that of an object. */
 const field = "answer";
 
 /** Models answer with objects. Definitions stay where references look for them. */

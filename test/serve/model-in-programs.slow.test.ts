@@ -86,7 +86,7 @@ test("an agent reads of the function only if it is on", async () => {
   expect(await asHost("stdio", {}, async (host) => read(host))).toContain("model");
 });
 
-test("what a program has read does not leave to the agent's model unasked", async () => {
+test("private data does not leave to the agent's model unasked", async () => {
   configure({
     askModel: true,
     policy: { labels: { "demo.list_customers": ["private"], "demo.list_tickets": ["untrusted"] } },

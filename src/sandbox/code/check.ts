@@ -43,7 +43,7 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
     const found = calledTool(call, scope);
     if (found) {
       const { tool, called } = found;
-      if (takesText(call, tool, called)) return [];
+      if (called.namespace.name === textFunction.namespace && takesText(call, tool)) return [];
       const signatures = tool.signature ? [tool.signature] : [];
       const mistakes = argumentMistakes(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code);
       if (mistakes.length > 0 && refuses?.(called.namespace.name, tool.name) === false) return [];
@@ -62,9 +62,8 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
 }
 
 /** Whether a call begins with a text where its function takes one. */
-function takesText({ arguments: [first] }: CallExpression, { name }: KnownFunction, { namespace }: CalledFunction) {
-  const isIts = namespace.name === textFunction.namespace && name === textFunction.name;
-  return isIts && first !== undefined && first.type !== "ObjectExpression";
+function takesText({ arguments: [first] }: CallExpression, { name }: KnownFunction): boolean {
+  return name === textFunction.name && first !== undefined && first.type !== "ObjectExpression";
 }
 
 /** Whether the code first tests if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`. */
