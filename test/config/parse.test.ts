@@ -139,6 +139,7 @@ describe("accepted configs", () => {
       upgradeHint: false,
       llm,
       executeTask: true,
+      askModel: { calls: 5, maxTokens: 10 },
       record: false,
       executions,
       approvals: { wait: false, expireHours: 720 },
