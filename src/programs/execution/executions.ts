@@ -127,6 +127,11 @@ export class Executions implements AsyncDisposable {
     return running;
   }
 
+  /** Whether the agent has just run nearly the same program for the third time: once for each program. */
+  takeRepeated(starter: RequestingAgent["starter"]): boolean {
+    return this.#last.takeRepeated(starter);
+  }
+
   /**
    * Finds an execution of this config: one of this process, of another one, or one whose process has died, which is continued here.
    * `asker` is the agent that asks; without it, the user does. Throws EXECUTION_NOT_FOUND, EXECUTION_LOST.

@@ -91,6 +91,7 @@ export async function callExecuteCode(
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app, context.asker);
   const more = [
     await plannedText(outcome),
+    outcome.ok ? await keepText(app, context.asker) : "",
     downAfter(outcome, app, mentioned),
     await learnedTypes({ receipt, startedAt: followed.startedAt, content: result.content }, app.catalog, saidTypes),
   ].filter(Boolean);
@@ -235,6 +236,15 @@ function decidersText({ person, oidc }: Config): string {
   const where =
     clientId === undefined ? "" : `, on the page ${address ?? "of claudikins"}${address === undefined ? "" : pagePath}`;
   return `Tell the user that these may approve it: ${who}${where}.`;
+}
+
+/** Asks an agent once whether to keep a program that it has run three times. */
+async function keepText(app: App, asker: RequestingAgent | undefined): Promise<string> {
+  const executions = await app.executions();
+  if (!executions.takeRepeated(asker?.starter)) return "";
+  const { isTaken } = await import("../../programs/saved/namespace.ts");
+  if (isTaken(app)) return "";
+  return "You have run nearly this program three times. Keep it? await programs.save({ name, input }) makes it a tool; values in input become its inputs.";
 }
 
 /** What a dry run would have called. */
