@@ -7,6 +7,7 @@ import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Store } from "../../store/store.ts";
 import type { ScheduledPlace } from "../saved/scheduler.ts";
 import type { ChangedFiles, FileTrigger } from "./changed-files.ts";
+import type { ListChanges, ListTrigger } from "./list-changes.ts";
 import type { ProgramNews } from "./outcomes.ts";
 import { hasTriggers, placeName } from "./places.ts";
 import type { ResourceTrigger, ResourceUpdates } from "./resource-updates.ts";
@@ -43,6 +44,7 @@ export class Events {
   /** By the names of the places. */
   readonly #files = new Map<string, ChangedFiles>();
   readonly #resources = new Map<string, ResourceUpdates>();
+  readonly #lists = new Map<string, ListChanges>();
   /** Ended programs that are in the queue: the execution and the trigger. */
   readonly #passed = new Set<string>();
   #looking: Promise<void> | undefined;
@@ -93,7 +95,7 @@ export class Events {
   /** Starts nothing from now on. Resolves when nothing is being started. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const updates of this.#resources.values()) updates.close();
+    for (const updates of [...this.#resources.values(), ...this.#lists.values()]) updates.close();
     await this.#looking;
   }
 
@@ -113,6 +115,7 @@ export class Events {
     const triggers = await triggersAt(place.place);
     await this.#lookAtFiles(triggers, place);
     await this.#lookAtResources(triggers, place);
+    await this.#lookAtLists(triggers, place);
     await this.#lookAtOutcomes(triggers, place);
     const runner = await this.#loadRunner();
     await runner.recover(triggers, place);
@@ -153,6 +156,26 @@ export class Events {
     const { parts } = await place.open();
     for (const trigger of watched) {
       await updates.look(trigger, parts.pool, async (event) => {
+        const { result } = await offer(trigger, event, { place: place.place, store });
+        return result !== "full";
+      });
+    }
+  }
+
+  async #lookAtLists(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
+    const watched = triggers.filter((each): each is ListTrigger => each.on.kind === "list");
+    if (watched.length === 0 || !this.#options.watches) return;
+    const { log, store } = this.#options;
+    const [{ ListChanges }, { Triggers }, { offer }] = await Promise.all([
+      import("./list-changes.ts"),
+      import("./triggers.ts"),
+      import("./event-queue.ts"),
+    ]);
+    const make = () => new ListChanges(new Triggers(place.place), log);
+    const lists = this.#lists.getOrInsertComputed(placeName(place.place), make);
+    const { parts } = await place.open();
+    for (const trigger of watched) {
+      await lists.look(trigger, parts.pool, async (event) => {
         const { result } = await offer(trigger, event, { place: place.place, store });
         return result !== "full";
       });

@@ -61,7 +61,18 @@ export interface ResourceSource {
   uri: string;
 }
 
-export type EventSource = WebhookSource | FileSource | OutcomeSource | ResourceSource;
+/** The lists of servers, as the protocol names them. */
+export const listedKinds = ["tools", "resources", "prompts"] as const;
+export type ListedKind = (typeof listedKinds)[number];
+
+export interface ListSource {
+  kind: "list";
+  /** The key of the server in the config. */
+  server: string;
+  list: ListedKind;
+}
+
+export type EventSource = WebhookSource | FileSource | OutcomeSource | ResourceSource | ListSource;
 
 /** A command line for the shell of the user. It gets what has happened in variables, and as JSON on stdin. */
 interface CommandReceiver {
@@ -214,7 +225,7 @@ export class Triggers {
     });
   }
 
-  /** The files that the trigger knows, with a text that changes when a file changes. Undefined if it has not looked yet. */
+  /** The files or the entries of a list that the trigger knows, with a text that changes when one changes. Undefined if it has not looked yet. */
   seenFiles(id: string): Map<string, string> | undefined {
     const value = parsedJson(this.#place.documents.read(this.#seenFileOf(id)) ?? "");
     return isObject(value) ? new Map(Object.entries(value).map(([path, look]) => [path, String(look)])) : undefined;
@@ -249,7 +260,7 @@ function isTrigger(value: unknown): value is Trigger {
   if (!isObject(value)) return false;
   const { version, program, on, perMinute, input, map, createdAt } = value;
   const areNumbers = typeof perMinute === "number" && typeof createdAt === "number";
-  const isKnown = isObject(on) && ["webhook", "file", "after", "resource"].includes(String(on["kind"]));
+  const isKnown = isObject(on) && ["webhook", "file", "after", "resource", "list"].includes(String(on["kind"]));
   return version === 1 && typeof program === "string" && isKnown && areNumbers && isObject(input) && isObject(map);
 }
 
@@ -257,6 +268,7 @@ function isTrigger(value: unknown): value is Trigger {
 export function sourceText({ on }: Pick<Trigger, "on">): string {
   if (on.kind === "webhook") return `webhook (${on.form})`;
   if (on.kind === "file") return `file ${join(on.folder, on.pattern)}`;
+  if (on.kind === "list") return `changes of the ${on.list} of ${on.server}`;
   if (on.kind === "resource") return `resource ${on.uri} of ${on.server}`;
   return `after ${on.program}${on.when ? `, ${whenText(on.when)}` : ""}`;
 }
