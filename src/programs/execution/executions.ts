@@ -62,6 +62,8 @@ export class Executions implements AsyncDisposable {
   readonly #left: string[] = [];
   readonly #turns = new CopyTurns();
   readonly #last = new LastPrograms();
+  /** The outcomes of programs that an agent has run nearly the same for the third time. */
+  readonly repeated: Pick<WeakSet<Outcome>, "has"> = this.#last.repeated;
   /** Executions that are being taken over. */
   readonly #taking = new Map<string, Promise<RunningExecution | undefined>>();
   /** Parts whose executions have been ended. */
@@ -125,11 +127,6 @@ export class Executions implements AsyncDisposable {
     // Its outcome rejects with the same error.
     if (isBackground) running.handOut().catch(() => {});
     return running;
-  }
-
-  /** Whether the agent has just run nearly the same program for the third time: once for each program. */
-  takeRepeated(starter: RequestingAgent["starter"]): boolean {
-    return this.#last.takeRepeated(starter);
   }
 
   /**

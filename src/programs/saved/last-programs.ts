@@ -22,15 +22,16 @@ export class LastPrograms {
   readonly #programs = new Map<string, LastProgram>();
   /** Runs of nearly the same program, by the agent and the digest of its form. */
   readonly #runs = new Map<string, number>();
-  /** Agents that have run a program for the third time, and were not told. */
-  readonly #repeating = new Set<string>();
+  /** The outcomes of programs that an agent has run nearly the same for the third time: one for each program. */
+  readonly repeated = new WeakSet<Outcome>();
 
   of(starter: Starter | undefined): LastProgram | undefined {
     return this.#programs.get(keyOf(starter));
   }
 
   /** A program that failed, or that saves another one, is not noted. */
-  note(code: string, { ok, receipt }: Outcome, starter: Starter | undefined): void {
+  note(code: string, outcome: Outcome, starter: Starter | undefined): void {
+    const { ok, receipt } = outcome;
     const called = Object.keys(receipt.tools);
     if (!ok || code.length > maxSavedCodeChars || called.includes(`${programsServer}.${saveFunction}`)) return;
     const key = keyOf(starter);
@@ -38,22 +39,17 @@ export class LastPrograms {
     this.#programs.set(key, { code, calls: called.map(withoutFunction) });
     const [oldest] = this.#programs.keys();
     if (this.#programs.size > maxLastPrograms && oldest !== undefined) this.#programs.delete(oldest);
-    if (code.length >= minRepeatedChars && called.length > 0) this.#count(code, key);
+    if (code.length >= minRepeatedChars && called.length > 0) this.#count(code, outcome, key);
   }
 
-  #count(code: string, agent: string): void {
+  #count(code: string, outcome: Outcome, agent: string): void {
     const key = `${agent} ${sha256(formOf(code))}`;
     const runs = 1 + (this.#runs.get(key) ?? 0);
     this.#runs.delete(key);
     this.#runs.set(key, runs);
     const [oldest] = this.#runs.keys();
     if (this.#runs.size > maxCountedPrograms && oldest !== undefined) this.#runs.delete(oldest);
-    if (runs === repeatedRuns) this.#repeating.add(agent);
-  }
-
-  /** Whether the agent has just run nearly the same program for the third time. It is so once for each program. */
-  takeRepeated(starter: Starter | undefined): boolean {
-    return this.#repeating.delete(keyOf(starter));
+    if (runs === repeatedRuns) this.repeated.add(outcome);
   }
 }
 

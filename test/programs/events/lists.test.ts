@@ -27,7 +27,7 @@ const save = (place: EventPlace) =>
     "const { list, added, removed, changed } = input.event; return counting.act({ name: JSON.stringify({ list, added, removed, changed }) });",
   );
 
-/** Looks until so many programs have run. */
+/** Looks until this number of programs has run. */
 const ran = (one: OpenPlace, place: EventPlace, count: number) =>
   eventually(async () => {
     await one.events.look();
@@ -56,7 +56,7 @@ test("a change of tools that is announced starts the program once, and one that 
     expect(place.calls).toEqual([
       `act ${JSON.stringify({ list: "tools", added: ["c"], removed: ["b"], changed: ["a"] })}`,
     ]);
-    // An announcement without a change is no event, and what is denied is not seen.
+    // An announcement without a change starts nothing, and denied tools are not seen.
     write(tool("a", "does more"), tool("c"), tool("hidden-2"));
     await one.app.pool.callTool("changing", "announce", {});
     await one.app.pool.callTool("changing", "announce", {});
