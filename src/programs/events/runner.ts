@@ -33,8 +33,8 @@ const claimMs = 5_000;
 /** How long after the claim an execution may still be begun if there is none: later, it may have been removed after its end. */
 const beginMs = hourMs;
 
-/** How long a command or a webhook may take at most, with all that happens around it. Afterwards, its process has died. */
-const lostMs = 3 * minuteMs;
+/** How long a notification may take at most, with all that happens around it. Afterwards, its process has died. */
+const lostMs = { command: 1.5 * minuteMs, webhook: 0.5 * minuteMs, agent: 0.5 * minuteMs };
 
 const unknown: AttemptEnd = { state: "dead", message: "nobody knows whether it was notified" };
 
@@ -79,7 +79,7 @@ export class DeliveryRunner {
       if (this.#running.has(delivery.id) || delivery.claimedAt! > now() - claimMs) continue;
       const trigger = [...triggers, ...removed].find(({ id }) => id === delivery.triggerId);
       if (!trigger?.notify || trigger.notify.kind === "tool") this.#run(delivery, trigger, place);
-      else if (delivery.claimedAt! < now() - lostMs) await this.#end(delivery, unknown);
+      else if (delivery.claimedAt! < now() - lostMs[trigger.notify.kind]) await this.#end(delivery, unknown);
     }
     for (const { id } of removed) if (!running.some(({ triggerId }) => triggerId === id)) await kept.forget(id);
   }

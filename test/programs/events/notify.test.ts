@@ -96,7 +96,7 @@ test("a notification whose process was killed while it was sent is dead, and is 
     return existsSync(file);
   });
   expect((await one.deliveries()).find((each) => each.id === id)).toMatchObject({ state: "running" });
-  place.aheadMs = 300_000;
+  place.aheadMs = 180_000;
   const all = await one.ended();
   expect(all.find((each) => each.id === id)).toMatchObject({
     state: "dead",
