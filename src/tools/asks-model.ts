@@ -15,6 +15,9 @@ export function asksModel(server: string, { name, _meta }: Pick<RegistryTool, "n
 export const askSignature =
   "(prompt: string, options?: { schema?: const S, data?: unknown }): Promise<FromSchema<S>> /* without a schema: string */";
 
+/** An example call, after the path of the function. */
+export const askExample = '("Classify this", { data, schema: { enum: ["bug", "wish"] } })';
+
 /** The declarations for editors: the type of an answer follows from the schema of the call. */
 export const askDeclarations = `type Schema = { readonly [keyword: string]: unknown };
 

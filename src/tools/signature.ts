@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import { pagesKey } from "../sources/source.ts";
-import { askSignature, asksModel } from "./asks-model.ts";
+import { askExample, askSignature, asksModel } from "./asks-model.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { isVague, resultSchema } from "./observed/result-schema.ts";
 import { shallow } from "./observed/shape.ts";
@@ -121,6 +121,7 @@ export function exampleCall(server: ServerNames, tool: RegistryTool): string {
  * it has placeholders for texts that the tool would refuse.
  */
 export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
+  if (asksModel(server.name, tool)) return { example: `await ${callPath(server, tool)}${askExample}` };
   const plain = sampleArguments(tool.inputSchema);
   const { text, isTelling } = plain.isTelling ? sampleArguments(tool.inputSchema, "…") : plain;
   return { example: `await ${callPath(server, tool)}(${text})`, ...(isTelling ? { exampleTells: true } : {}) };

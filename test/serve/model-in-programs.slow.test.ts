@@ -123,3 +123,11 @@ test("an agent of 2026-07-28 is asked, too, while its request waits", async () =
   expect(JSON.stringify(content)).toContain('"4');
   expect(asked).toEqual([expect.stringContaining("Count")]);
 });
+
+test("an agent in direct mode, which has a model itself, is not shown the function", async () => {
+  configure({ askModel: true });
+  const { tools } = await asHost("stdio", { flags: ["--mode", "direct"] }, (host) => host.client.listTools());
+  const names = tools.map(({ name }) => name);
+  expect(names).toContain("list_orders");
+  expect(names.filter((name) => /ask|model/.test(name))).toEqual([]);
+});

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { executable, fromSource } from "../../../test/support/claudikins.ts";
 import { isTrueWithin } from "../../../test/support/eventually.ts";
 import { type Plan, type PlannedWebhook, planOf, signedHeaders } from "./plan.ts";
-import { type Delivery, Site, toldTriggers } from "./site.ts";
+import { type Delivery, refusal, Site, toldTriggers } from "./site.ts";
 
 /** Time for everything to have come to its end after the last event. */
 const quietMs = 60_000;
@@ -55,7 +55,9 @@ export async function eventRound(plan: Plan, command: readonly string[]): Promis
     const { deliveries, notifications } = split(all);
     const taken = deliveries.filter(({ program, state }) => program === "take" && state === "done");
     const areTold = notifications.length === Object.keys(toldTriggers).length * taken.length;
-    const isOver = areTold && all.every(({ state }) => !["waiting", "running"].includes(state));
+    const isOpen = ({ state, message }: Delivery) =>
+      ["waiting", "running"].includes(state) || (state === "failed" && !message?.includes(refusal));
+    const isOver = areTold && !all.some(isOpen);
     return isOver && plan.files.every(({ name }) => calls.has(name)) && areAllPassed(accepted, deliveries);
   });
   const all = await site.deliveries();

@@ -7,9 +7,12 @@ import { testEnvironment } from "../../../test/support/process.ts";
 import { fixture } from "../../../test/support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temporary.ts";
 
+/** The message of a program that fails before any call. It is begun again after longer and longer times. */
+export const refusal = "refused before any call";
+
 /** It says with its first call that it has taken the event, and then ends as the event says. */
 const take = `const { id, kind } = input.event.body;
-if (kind === "refuses") throw new Error("refused before any call");
+if (kind === "refuses") throw new Error("${refusal}");
 await counting.act({ name: id });
 if (kind === "breaks") throw new Error("broken after a call");
 return id;`;

@@ -196,6 +196,11 @@ async function receiverOf(args: ReceiverFlags, config: Config, io: Io): Promise<
   if (tool !== undefined) {
     if (tool.includes("*")) throw new ClaudikinsError("USAGE", `--tool takes one tool; got "${tool}"`);
     const [, server = "", name = ""] = /^([^.]+)\.(.+)$/.exec(tool) ?? [];
+    if (config.servers.get(server)?.isSavedPrograms) {
+      throw new ClaudikinsError("USAGE", "A notification cannot run a saved program", {
+        hint: `Start it after the other one: claudikins programs on ${name} --after NAME`,
+      });
+    }
     // The demo has no file.
     const isDemo = config.origin.kind === "demo" && config.servers.has(server);
     const found = isDemo ? { server, tool: name } : await ownTool(tool, whichConfig(args, io));

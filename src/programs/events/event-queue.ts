@@ -61,6 +61,7 @@ export async function offer(
     // Without contents, it has names and ids that the user and claudikins have chosen.
     labels: JSON.stringify(notify && !hasContents ? [] : [untrusted, ...others]),
     payload: JSON.stringify(content),
+    // A notification starts no program.
     dead: problemOf(content, notify ? 1 : depth),
   };
   return store.deliveries.add(delivery, notify?.kind === "agent" ? maxOpenNews : maxOpenDeliveries);

@@ -64,10 +64,11 @@ interface Given {
 
 /** Nobody knows what a command that fails has done, so it is not run again. */
 async function runCommand(command: string, { delivery, event }: Given, env: Environment): Promise<AttemptEnd> {
-  const shell = process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c"] : ["/bin/sh", "-c"];
+  const isWindows = process.platform === "win32";
+  const shell = isWindows ? ["cmd.exe", "/d", "/s", "/c", `"${command}"`] : ["/bin/sh", "-c", command];
   const { program, state, execution = "" } = event as Record<string, string>;
   const about = { CLAUDIKINS_PROGRAM: program!, CLAUDIKINS_STATE: state!, CLAUDIKINS_EXECUTION: execution };
-  const child = Bun.spawn([...shell, command], {
+  const child = Bun.spawn(shell, {
     cwd: env["HOME"] ?? homedir(),
     env: childEnvironment(env, about),
     stdin: new Blob([JSON.stringify({ id: delivery.id, ...event })]),
@@ -76,6 +77,8 @@ async function runCommand(command: string, { delivery, event }: Given, env: Envi
     // A group of its own, so that what the command has started ends with it.
     detached: true,
     windowsHide: true,
+    // The shell reads the command as its user has written it.
+    windowsVerbatimArguments: isWindows,
   });
   let isLate = false;
   const timer = setTimeout(() => {
@@ -115,9 +118,10 @@ async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
 async function post(to: WebhookReceiver, given: Given, env: Environment): Promise<AttemptEnd> {
   const { trigger, delivery, event, now } = given;
   const url = new URL(await referencedValue(to.url, "Its address", env));
-  const reached = await kindsOfHost(url);
-  if (url.origin !== to.origin || !reached.every((kind) => isWithinReach(kind, to.reach))) {
-    const message = `${to.origin} is now an address that only this machine or its network can reach: add the notification again`;
+  const again = "add the notification again";
+  if (url.origin !== to.origin) return { state: "dead", message: `Its address is no longer at ${to.origin}: ${again}` };
+  if (!(await kindsOfHost(url)).every((kind) => isWithinReach(kind, to.reach))) {
+    const message = `${to.origin} is now an address that only this machine or its network can reach: ${again}`;
     return { state: "dead", message };
   }
   const own = inputFor(trigger, event);

@@ -279,6 +279,23 @@ test("a time at which a schedule could not run its program counts as failed", as
   expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ state: "failed", error: { message: "it is held" } });
 });
 
+test("an event for which the program could not begin counts as failed, once it is dead", async () => {
+  using place = await prepared();
+  const { notify } = at(place);
+  const file = join(place.folder.path, "told");
+  await notify("--contents", "--command", `cat >> ${file}`);
+  await using one = await place.open();
+  const trigger = await one.webhook("nightly", { map: { name: "event.missing" } });
+  await one.offer(trigger, { name: "1", content: {} });
+  await eventually(async () => {
+    await one.events.look();
+    return existsSync(file) && readFileSync(file, "utf8") !== "";
+  });
+  const told = JSON.parse(readFileSync(file, "utf8"));
+  expect(told).toMatchObject({ program: "nightly", state: "failed" });
+  expect(told.error.message).toContain("name: event.missing has no value");
+});
+
 test("the next session of an agent gets one line, once, and nobody else", async () => {
   using place = await prepared();
   const { notify, run } = at(place);
@@ -315,6 +332,7 @@ test.each([
   [["--webhook", "${MISSING_HOOK}"], "The address needs MISSING_HOOK"],
   [["--tool", "nothing.act"], "nothing"],
   [["--tool", "counting.*"], "--tool takes one tool"],
+  [["--tool", "programs.nightly"], "claudikins programs on nightly --after NAME"],
 ])("programs notify with %j is refused", async (flags, message) => {
   using place = await prepared();
   const { exitCode, stderr } = await at(place).notify(...flags);
