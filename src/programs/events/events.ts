@@ -97,6 +97,7 @@ export class Events {
     this.#isClosing = true;
     for (const updates of [...this.#resources.values(), ...this.#lists.values()]) updates.close();
     await this.#looking;
+    await this.#runner?.notified();
   }
 
   async #look(): Promise<void> {

@@ -26,7 +26,7 @@ const webhookMs = 20_000;
 /** Characters of what a command says about its failure. */
 const maxFailureChars = 200;
 
-type Notification = Trigger & { notify: Receiver };
+export type Notification = Trigger & { notify: Receiver };
 type Told = Pick<StoredDelivery, "id" | "program" | "payload" | "attempts">;
 
 interface NotifyOptions {

@@ -17,6 +17,7 @@ import type { ScheduledPlace } from "../saved/scheduler.ts";
 import { newId } from "../trace/id.ts";
 import { endOfFailedStart, endOfOutcome } from "./attempts.ts";
 import { inputFor } from "./conditions.ts";
+import type { Notification } from "./notify.ts";
 import { newsOf, type ProgramNews } from "./outcomes.ts";
 import { placeName } from "./places.ts";
 import { eventInput, type Trigger } from "./triggers.ts";
@@ -35,6 +36,9 @@ const beginMs = hourMs;
 
 /** How long a notification may take at most, with all that happens around it. Afterwards, its process has died. */
 const lostMs = { command: 1.5 * minuteMs, webhook: 0.5 * minuteMs, agent: 0.5 * minuteMs };
+
+/** Time for notifications that are under way when the process ends. */
+const lastNotificationMs = 5_000;
 
 const unknown: AttemptEnd = { state: "dead", message: "nobody knows whether it was notified" };
 
@@ -60,6 +64,8 @@ export class DeliveryRunner {
   readonly #options: RunnerOptions;
   /** The deliveries that this process runs or waits for. */
   readonly #running = new Set<string>();
+  /** Commands and webhooks that are under way. */
+  readonly #notifying = new Set<Promise<void>>();
   /** Those that this process has begun, and that keep others from beginning: each until its time is over. */
   readonly #busy = new Map<string, NodeJS.Timeout>();
 
@@ -139,9 +145,9 @@ export class DeliveryRunner {
     const { now, log, onNews } = this.#options;
     const { id, program, attempts } = delivery;
     if (trigger?.notify && trigger.notify.kind !== "tool") {
-      const { notify } = await import("./notify.ts");
-      const given = { place: place.place, env: this.#options.env, now };
-      await this.#end(delivery, await notify({ ...trigger, notify: trigger.notify }, delivery, given));
+      const notifying = this.#notify(delivery, { ...trigger, notify: trigger.notify }, place);
+      this.#notifying.add(notifying);
+      await notifying.finally(() => this.#notifying.delete(notifying));
       return;
     }
     let execution: FollowedExecution;
@@ -172,6 +178,17 @@ export class DeliveryRunner {
     if (this.#options.isClosing()) return;
     if (!trigger?.notify) await onNews(newsOf(delivery.execution!, program, outcome.ok, outcome), place);
     await this.#end(delivery, endOfOutcome(outcome, { attempts, now: now(), isWhole }, opened.parts.catalog));
+  }
+
+  async #notify(delivery: StoredDelivery, trigger: Notification, { place }: ScheduledPlace): Promise<void> {
+    const { env, now } = this.#options;
+    const { notify } = await import("./notify.ts");
+    await this.#end(delivery, await notify(trigger, delivery, { place, env, now }));
+  }
+
+  /** Resolves when no command and no webhook is under way, or when that takes too long. Never rejects. */
+  async notified(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.#notifying), Bun.sleep(lastNotificationMs)]);
   }
 
   /** Only one process can store an execution with this id, and it runs when it is stored. */

@@ -296,6 +296,23 @@ test("an event for which the program could not begin counts as failed, once it i
   expect(told.error.message).toContain("name: event.missing has no value");
 });
 
+test("a process that ends waits for a command that is under way", async () => {
+  using place = await prepared();
+  const { notify, run } = at(place);
+  const file = join(place.folder.path, "told");
+  await notify("--command", `touch ${file}; sleep 1`);
+  {
+    await using one = await place.open();
+    await run("name=bad");
+    await eventually(async () => {
+      await one.events.look();
+      return existsSync(file);
+    });
+  }
+  await using two = await place.open();
+  expect(await two.deliveries()).toMatchObject([{ state: "done" }]);
+});
+
 test("the next session of an agent gets one line, once, and nobody else", async () => {
   using place = await prepared();
   const { notify, run } = at(place);
