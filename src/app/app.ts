@@ -272,8 +272,12 @@ export class App implements AsyncDisposable {
     return new SharedWorkspace(files, this.config, this.log);
   }
 
-  /** The server of the saved programs is in this process, with our servers. */
+  /** The servers of the saved programs and of the model are in this process, with our servers. */
   readonly #openChannel: ChannelOpener = async (server, options) => {
+    if (server.isModel) {
+      const { modelChannel } = await import("../task-runner/model-server.ts");
+      return modelChannel(this);
+    }
     if (!server.isSavedPrograms) {
       // Nobody else may get a channel with the credentials of a person.
       const shared = usesOwn(server) ? undefined : this.#options.openChannel;

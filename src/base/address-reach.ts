@@ -73,6 +73,11 @@ const allowed: Record<Reach, readonly Reach[]> = {
   forbidden: ["public"],
 };
 
+/** Whether something that is at `from` may name an address with this reach. */
+export function isWithinReach(reach: Reach, from: Reach): boolean {
+  return allowed[from].includes(reach);
+}
+
 /** Returns the IP addresses of a name. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
@@ -85,7 +90,7 @@ export async function mayReach(url: URL, server: URL, resolve: Resolve = resolve
   const [target, own] = await Promise.all([kindsOfHost(url, resolve), kindsOfHost(server, resolve)]);
   // A server with a public address counts as one on the internet.
   const from = order.find((kind) => own.includes(kind)) ?? "public";
-  return target.every((kind) => allowed[from].includes(kind));
+  return target.every((kind) => isWithinReach(kind, from));
 }
 
 const order: readonly Reach[] = ["public", "forbidden", "private", "loopback"];

@@ -24,6 +24,9 @@ export const defaultLimits = {
 
 export const defaultExecutions = { keepDays: 7, maxMb: 64, totalMb: 1_024 };
 
+/** What programs may ask of a model, if the config allows it. */
+export const defaultAskModel = { calls: 20, maxTokens: 1_000 };
+
 export const defaultCallLog = { keepDays: 90 };
 
 export const defaultApprovals = { wait: true, expireHours: 24 };
@@ -76,6 +79,7 @@ export const defaultSettings = {
   logs: true,
   upgradeHint: true,
   executeTask: false,
+  askModel: false,
   approvals: defaultApprovals,
   record: "sizes",
 } as const;

@@ -18,6 +18,7 @@ import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf, userConfigFile } from "./locations.ts";
+import { modelServer, modelServerName } from "./model-server.ts";
 import { type Oidc, oidcOf, type Person } from "./oidc.ts";
 import type { EntryMistake, ParsedConfig } from "./parse.ts";
 import { personFolder } from "./person-folders.ts";
@@ -51,6 +52,8 @@ interface Named {
   own?: OwnServer;
   /** Whether it is the server of the saved programs, which runs in this process. */
   isSavedPrograms?: true;
+  /** Whether it is the server that asks a model for programs, which runs in this process. */
+  isModel?: true;
   /** Given if the door has its own processes of the server. */
   door?: string;
   /** The tools that exist behind the door. Undefined: all. */
@@ -201,7 +204,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const { door, person } = options;
   const shared = door === undefined ? whole : behindDoor(door, whole, { parsed, origin, where: options });
   const seen = person === undefined ? shared : ofPerson(person, shared);
-  const loaded = withSavedPrograms(seen, { policy: parsed.policy, user });
+  const loaded = withModel(withSavedPrograms(seen, { policy: parsed.policy, user }), { policy: parsed.policy, user });
   keepRulesOut(loaded.folders, origin.file, options.env);
   return loaded;
 }
@@ -217,6 +220,19 @@ function withSavedPrograms(
   const rules = { entry: undefined, common: user?.policy };
   const server = savedProgramsServer(savedPrograms, policyOf(name, {}, policy, new Map([[name, {}]]), rules));
   if (server) servers.set(name, server);
+  return config;
+}
+
+/** Adds the server that asks a model for programs, if the config allows it and has no server of that name. */
+function withModel(
+  config: Config,
+  { policy, user }: { policy: CommonPolicy | undefined; user: ParsedConfig | undefined },
+) {
+  const { servers, disabled, askModel } = config;
+  const name = modelServerName;
+  if (!askModel || servers.has(name) || disabled.has(name)) return config;
+  const rules = { entry: undefined, common: user?.policy };
+  servers.set(name, modelServer(policyOf(name, {}, policy, new Map([[name, {}]]), rules)));
   return config;
 }
 

@@ -11,13 +11,13 @@ const maxProgramCallMs = 2_147_483_647;
 
 export const savedProgramsName = "programs";
 
-/** The servers of the config, without the one that has the saved programs: it is a part of claudikins, and nothing starts or reaches it. */
-export function outerServers<Server extends { isSavedPrograms?: true }>({
+/** The servers of the config, without those that are a part of claudikins: nothing starts or reaches them. */
+export function outerServers<Server extends { isSavedPrograms?: true; isModel?: true }>({
   servers,
 }: {
   servers: ReadonlyMap<string, Server>;
 }): Server[] {
-  return [...servers.values()].filter(({ isSavedPrograms }) => !isSavedPrograms);
+  return [...servers.values()].filter(({ isSavedPrograms, isModel }) => !isSavedPrograms && !isModel);
 }
 
 /** Undefined if no program is saved, or none is known yet. The name of the server may be taken by one of the config. */

@@ -19,6 +19,7 @@ import { boxKeys, boxSchema, noBox } from "./box-schema.ts";
 import { credentialFields, exchangeKeys } from "./credentials-schema.ts";
 import {
   defaultApprovals,
+  defaultAskModel,
   defaultCallLog,
   defaultExecutions,
   defaultLimits,
@@ -33,6 +34,7 @@ import { doorFields, doorsSchema } from "./doors-schema.ts";
 import { maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } from "./limits.ts";
 import { limitsSchema, megabytes, timeoutMs } from "./limits-schema.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
+import type { AskModel } from "./model-server.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { wholeConfig } from "./oidc.ts";
 import { authFields, authSchema, introspectionKeys, oidcKeys, scimKeys } from "./oidc-schema.ts";
@@ -46,6 +48,12 @@ import { argumentFields, toolFields, toolsSchema } from "./tools-schema.ts";
 
 /** The longest idle time of a server. `keepAlive` is for servers that must run longer. */
 const maxIdleTimeoutMs = dayMs;
+
+/** Requests of one program to a model that a config may allow. */
+const maxModelCalls = 10_000;
+
+/** Tokens of one answer of a model that a config may allow. */
+const maxAnswerTokens = 100_000;
 
 const textWithout = (problemOf: (text: string) => string | undefined) =>
   z.string().superRefine((text, context) => {
@@ -253,6 +261,18 @@ const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset
   }
 });
 
+const askModelFields = {
+  /** Requests of one program, with the programs that it calls. */
+  calls: z.int().min(1).max(maxModelCalls).default(defaultAskModel.calls),
+  /** Tokens of one answer. */
+  maxTokens: z.int().min(1).max(maxAnswerTokens).default(defaultAskModel.maxTokens),
+};
+
+const askModelSchema = z
+  .union([z.boolean(), z.object(askModelFields)])
+  .transform((value): AskModel | false => (value === true ? defaultAskModel : value))
+  .default(defaultSettings.askModel);
+
 /** Where `claudikins add` finds servers. Only the user's own config is asked for it: see `setup/registries/registries.ts`. */
 const registryFields = {
   /** `official`, or the part of the address before `/v0.1/servers`. */
@@ -318,6 +338,8 @@ const configFields = {
   llm: llmSchema.optional(),
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(defaultSettings.executeTask),
+  /** Whether programs may ask a model: `llm`, or else the agent's own. */
+  askModel: askModelSchema,
   /** The registries that `claudikins add` asks for servers, in this order. An empty list turns registries off. */
   registries: z.array(registrySchema).max(maxRegistries).optional(),
   approvals: approvalsSchema.default(defaultApprovals),
@@ -400,6 +422,7 @@ export const knownKeys = {
   introspection: introspectionKeys,
   scim: scimKeys,
   llm: Object.keys(llmFields),
+  askModel: Object.keys(askModelFields),
   registries: Object.keys(registryFields),
   telemetry: Object.keys(telemetryFields),
 };

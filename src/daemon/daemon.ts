@@ -141,7 +141,7 @@ class Daemon {
     const { log } = options;
     const places = this.#apps.scheduled();
     this.#scheduler = new Scheduler(places, log);
-    this.#events = new Events(places, { store: app.store, log, watches: true });
+    this.#events = new Events(places, { store: app.store, env: app.env, log, watches: true });
     this.#sockets = new ServerSockets({
       servers: app.config.servers,
       sharedServers: options.sharedServers,

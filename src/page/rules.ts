@@ -50,7 +50,9 @@ export class RuleChanges {
     const { config } = this.#options.app;
     const files = filesOf(config).map((file) => openConfigFile(this.#which(file)));
     return {
-      servers: [...config.servers.values()].flatMap(({ name, isSavedPrograms }) => (isSavedPrograms ? [] : [name])),
+      servers: [...config.servers.values()].flatMap(({ name, isSavedPrograms, isModel }) =>
+        isSavedPrograms || isModel ? [] : [name],
+      ),
       doors: await this.#doors(files[0]),
       rules: files.flatMap(rulesIn),
       labels: files.flatMap(labelsIn),

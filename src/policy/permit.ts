@@ -205,6 +205,8 @@ interface ServerFacts {
   changes: (server: string, tool: string) => boolean;
   /** Returns a tool whose description seems to talk to the agent. Agents read descriptions like results. */
   suspiciousTool: () => string | undefined;
+  /** Whether the server asks a model: its answers may say what it was given. */
+  isModel: (server: string) => boolean;
   /** Returns data that the tool's definition asks for besides its own, such as the result of another tool. */
   asksFor: (server: string, tool: string) => string | undefined;
   /** The door and the person that requests are made for, for rules. */
@@ -308,7 +310,8 @@ function labelsStep(facts: ServerFacts): Step {
       const { caller, policy } = passing;
       const { request, kind } = passing;
       const { flow: mode = "ask" } = policy ?? {};
-      if (mode === "off") return;
+      // The call that asks our own model was judged before.
+      if (mode === "off" || (kind === "sampling" && facts.isModel(request.server))) return;
       const labels = labelsOf(passing, facts);
       const isCall = kind === "call";
       noteDescriptions(passing, facts);
@@ -398,7 +401,8 @@ function recordStep(facts: ServerFacts): Step {
           ? listReads(server)
           : readsOf(labelsOf(passing, facts), kind === "call" ? shownId(request) : server);
       const written = facts.written?.in(server) ?? [];
-      const reads = written.length === 0 ? labelled : [...labelled, ...written];
+      const given = kind === "call" && facts.isModel(server) ? givenTo(request, caller) : [];
+      const reads = written.length + given.length === 0 ? labelled : [...labelled, ...written, ...given];
       if (reads.length === 0) return sending;
       // Not async: each async function on the path of a call adds to its time.
       return sending.then(
@@ -417,6 +421,11 @@ function recordStep(facts: ServerFacts): Step {
       );
     },
   };
+}
+
+/** A model may repeat its input in other words. */
+function givenTo(request: Outgoing, { reads }: Caller): readonly Read[] {
+  return reads.labels.has("private") ? [{ label: "private", source: shownId(request) }] : [];
 }
 
 /** The lists of a server contain texts of the server's author. */

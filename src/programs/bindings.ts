@@ -3,6 +3,7 @@
 import { ClaudikinsError, isServerDown } from "../base/errors.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import { modelServerName } from "../config/model-server.ts";
 import type { MadeCall } from "../policy/approval-queue.ts";
 import type { Call } from "../policy/call.ts";
 import type { BindingCall, Bindings, BindingValue, CallPosition, Namespace, Suggestion } from "../sandbox/contract.ts";
@@ -67,13 +68,14 @@ export async function bindingsFor(
     return { ...namespaceOf(name, jsName, source, parts), description };
   });
   const usesPrograms = mentions(source, programsServer);
+  const notModel = source.includes(`${modelServerName}.`) ? modelIfOff(parts) : [];
   const { programsFor, withPrograms, calledProgram } = usesPrograms ? await import("./saved/tools.ts") : {};
   const versions = usesPrograms && namesVersion(source) ? await versionsIn(source, requesting, parts) : undefined;
   const saved = programsFor?.(requesting, parts);
   const known = saved && withPrograms ? withPrograms(servers, saved) : servers;
   const shown = versions ? versions.among(known) : known;
   return {
-    namespaces: usesPrograms ? withOwnFunctions(shown, parts) : servers,
+    namespaces: [...(usesPrograms ? withOwnFunctions(shown, parts) : servers), ...notModel],
     suggest: (words, limit) => {
       const found = suggestions(words, limit, parts);
       // The registry has the programs of the user.
@@ -90,6 +92,7 @@ export async function bindingsFor(
       if (namespace === "" && group === "tools") {
         return { json: JSON.stringify(await registryFunction(name, args, parts, given.signal, requesting)) };
       }
+      if (notModel.length > 0 && namespace === modelServerName && group === "tools") throw modelOff();
       const place = given.made && new PlacedCall(source, given.made);
       const number = place?.call ?? 0;
       if (isOwnFunction(call, parts)) {
@@ -112,9 +115,10 @@ export async function bindingsFor(
           observer,
           wantsProgress,
         );
-        if (group === "tools" && place && parts.config.servers.get(namespace)?.isSavedPrograms) {
+        const { isSavedPrograms, isModel } = parts.config.servers.get(namespace) ?? {};
+        if (group === "tools" && place && (isSavedPrograms || isModel)) {
           const { pause } = given;
-          made.repeatable = requesting.isStored();
+          if (isSavedPrograms) made.repeatable = requesting.isStored();
           return calledBy({ ...requesting, position: place, version: version?.number, pause, signal }, (meta) => {
             made.meta = meta;
             return callForValue({ ...call, known }, parts, made, observer);
@@ -139,6 +143,18 @@ export async function bindingsFor(
 async function versionsIn(...given: ConstructorParameters<typeof NamedVersions>): Promise<NamedVersions> {
   const { NamedVersions } = await import("./saved/named-versions.ts");
   return new NamedVersions(...given);
+}
+
+/** A program that asks a model although the config does not allow it learns why this fails. */
+function modelIfOff({ config: { servers, disabled } }: Pick<Parts, "config">): Namespace[] {
+  if (servers.has(modelServerName) || disabled.has(modelServerName)) return [];
+  return [{ name: modelServerName, jsName: modelServerName, functions: "any" }];
+}
+
+function modelOff(): ClaudikinsError {
+  return new ClaudikinsError("MODEL_UNAVAILABLE", "Programs may not ask a model here", {
+    hint: `Only the user can allow it, in claudikins.json: "askModel": true`,
+  });
 }
 
 /** Code for pages is loaded only if a program uses them. */

@@ -8,7 +8,8 @@ import {
 } from "@modelcontextprotocol/server";
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
-import type { RequestingAgent } from "../programs/execution/asker.ts";
+import { hasTriggers } from "../programs/events/places.ts";
+import { ownerIn, type RequestingAgent } from "../programs/execution/asker.ts";
 import { textResult, withFigures } from "./content/bounded-content.ts";
 import type { HostRequest } from "./host-request.ts";
 import { observedAnswer } from "./observed-answer.ts";
@@ -51,6 +52,8 @@ export class CodeSession {
   /** The observed types that answers have told, by the ids of the tools. */
   readonly #saidTypes = new Map<string, string>();
   #mentionedProblem: string | undefined;
+  /** Whether an answer has told what saved programs did before. */
+  #hasToldNews = false;
 
   constructor(app: App, surface: Surface, asker: RequestingAgent, count?: SessionCount) {
     this.asker = asker;
@@ -93,7 +96,8 @@ export class CodeSession {
       const called = await observedAnswer(request, app, name, (observed) =>
         handler(args, app, signal, { ...context, ...observed }),
       );
-      const result = withFigures(this.#withProblem(called, request.app.waitsFor ?? app.reload?.problem), startedAt);
+      const told = await this.#withNews(called, app);
+      const result = withFigures(this.#withProblem(told, request.app.waitsFor ?? app.reload?.problem), startedAt);
       this.#count.answered(name, args, result);
       return result;
     } catch (thrown) {
@@ -123,12 +127,27 @@ export class CodeSession {
     return opened;
   }
 
+  /** Adds what saved programs have done, to the first answer of the session and if the user has asked for it. Programs are the user's. */
+  async #withNews(result: CallToolResult, app: App): Promise<CallToolResult> {
+    const isFirst = !this.#hasToldNews;
+    this.#hasToldNews = true;
+    if (!isFirst || !hasTriggers(app.config.savedPrograms) || !isUser(this.asker, app)) return result;
+    const { agentNews } = await import("../programs/events/agent-news.ts");
+    const text = await agentNews(app).catch(() => undefined);
+    return text === undefined ? result : { ...result, content: [...result.content, { type: "text", text }] };
+  }
+
   /** Reports a problem with the config once. */
   #withProblem(result: CallToolResult, problem: string | undefined): CallToolResult {
     const isNew = problem !== undefined && problem !== this.#mentionedProblem;
     this.#mentionedProblem = problem;
     return isNew ? { ...result, content: [...result.content, { type: "text", text: `Note: ${problem}` }] } : result;
   }
+}
+
+/** Whether the agent is the user's, and not that of a token or a person. */
+function isUser({ starter }: RequestingAgent, { config }: App): boolean {
+  return ownerIn(starter) === undefined && config.person === undefined;
 }
 
 /** Ends the request with a task when its answer would come late. Undefined if that may not happen. */

@@ -120,6 +120,7 @@ export class PoolPermit {
         const listed = this.#lastListed(server, tool);
         return listed && asksFor.of(server, listed);
       },
+      isModel: (server) => servers.get(server)?.isModel === true,
       suspiciousTool: suspiciousTool ?? (() => undefined),
       place: place ?? { door: "", person: "" },
       quotas,

@@ -317,6 +317,11 @@ export class Pool implements AsyncDisposable {
     return end;
   }
 
+  /** Keeps a server connected that is connected, until the returned function is called. Throws SERVER_NOT_FOUND. */
+  keepConnected(server: string): () => void {
+    return this.#connections.of(server).keep();
+  }
+
   /** Calls the listener when a list of a server has changed. Returns a function that ends this. */
   onListChanged(listener: ListListener): () => void {
     return this.#news.onListChanged(listener);

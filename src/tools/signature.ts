@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments } from "../base/json-schema.ts";
 import { pagesKey } from "../sources/source.ts";
+import { askExample, askSignature, asksModel } from "./asks-model.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { isVague, resultSchema } from "./observed/result-schema.ts";
 import { shallow } from "./observed/shape.ts";
@@ -26,6 +27,7 @@ export function callPath(server: ServerNames, tool: Pick<RegistryTool, "name" | 
 /** `demo.get_order(args: { order_id: string }): Promise<unknown>`. */
 export function signature(server: ServerNames, tool: RegistryTool): string {
   const { inputSchema } = tool;
+  if (asksModel(server.name, tool)) return `${callPath(server, tool)}${askSignature}`;
   const args = typeText(inputSchema, "arguments");
   const none =
     args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
@@ -119,6 +121,7 @@ export function exampleCall(server: ServerNames, tool: RegistryTool): string {
  * it has placeholders for texts that the tool would refuse.
  */
 export function exampleOf(server: ServerNames, tool: RegistryTool): { example: string; exampleTells?: true } {
+  if (asksModel(server.name, tool)) return { example: `await ${callPath(server, tool)}${askExample}` };
   const plain = sampleArguments(tool.inputSchema);
   const { text, isTelling } = plain.isTelling ? sampleArguments(tool.inputSchema, "…") : plain;
   return { example: `await ${callPath(server, tool)}(${text})`, ...(isTelling ? { exampleTells: true } : {}) };

@@ -268,6 +268,12 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["monthl", "--file", "*.csv"], files: program, before: saved },
     json: [{ argv: ["monthly", "--webhook", "standard", "month=x"], files: program, before: saved }],
   },
+  "programs notify": {
+    success: { argv: ["monthly", "--command", "true"], files: program, before: saved },
+    usage: { argv: ["monthly", "--when", "broken", "--agent"], files: program, before: saved },
+    failure: { argv: ["monthl", "--agent"], files: program, before: saved },
+    json: [{ argv: ["monthly", "--tool", "demo.send_email", "to=me@example.com"], files: program, before: saved }],
+  },
   "programs off": {
     success: {
       argv: ["monthly"],

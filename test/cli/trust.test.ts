@@ -300,6 +300,7 @@ describe("a config that changed since it was trusted", () => {
     "with a workspace": { ...base, workspace: "./elsewhere" },
     "with a registry": { ...base, registry: "./elsewhere" },
     "with execute_task": { ...base, executeTask: true },
+    "with a model for programs": { ...base, askModel: { calls: 5 } },
     "with recorded contents": { ...base, record: "contents" },
   };
   for (const [name, changed] of Object.entries(changes)) {

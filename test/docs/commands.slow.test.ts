@@ -229,6 +229,11 @@ const before: [RegExp, string][] = [
     /^claudikins programs on alert/,
     'claudikins programs save report.ts --name nightly month=2026-10 && claudikins programs save report.ts --name alert --input-schema \'{"type":"object","properties":{"month":{}}}\'',
   ],
+  [
+    /^claudikins programs on review-tools/,
+    'claudikins programs save triage.ts --name review-tools event:=\'{"body":{"action":""}}\' --replace',
+  ],
+  [/^claudikins programs notify nightly/, "claudikins programs save report.ts --name nightly month=2026-10"],
   [/^claudikins programs off triage/, `${savedTriage} && claudikins programs on triage --webhook github`],
   [
     /^claudikins programs unschedule totals/,

@@ -13,6 +13,7 @@ export function permitOf(options: Partial<PermitOptions> = {}): Permit {
     suspiciousTool: () => undefined,
     asksFor: () => undefined,
     changes: () => true,
+    isModel: () => false,
     describedIn: () => undefined,
     place: { door: "", person: "" },
     caller: () => ({ reads, agent: noAgent }),

@@ -390,13 +390,14 @@ describe("only one place", () => {
     expect(having(/process\.exitCode/)).toEqual([bridge, "cli/io.ts"]);
   });
 
-  test("starts processes: servers in a group, the watchdog, bubblewrap to see whether it works, npm for a package of a box, a browser, an editor, the daemon, programs asked for their version, and upgrades", () => {
+  test("starts processes: servers in a group, the watchdog, bubblewrap to see whether it works, npm for a package of a box, a browser, an editor, the daemon, programs asked for their version, commands that notify, and upgrades", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/commands/config.ts",
       "cli/doctor/executable.ts",
       "cli/terminal/browser.ts",
       "cli/upgrade-hint.ts",
       "daemon/launch.ts",
+      "programs/events/notify.ts",
       "servers/box/bubblewrap.ts",
       "servers/box/launchers.ts",
       "servers/process/process-group.ts",

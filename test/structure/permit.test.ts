@@ -110,3 +110,21 @@ test("only these files send something to a server", () => {
   );
   expect(found.sort()).toEqual(Object.keys(senders).sort());
 });
+
+/** The files that ask a model, and why they may. */
+const askers: Record<string, string> = {
+  "cli/commands/run.ts": "the task of a person at a terminal",
+  "serve/tools/execute-task.ts": "the task of an agent, which writes it itself",
+  "task-runner/model-server.ts": "a call of model.ask with a permission",
+  "task-runner/openai-model.ts": "the definition",
+  "task-runner/sampling-model.ts": "the definition",
+};
+
+test("only these files ask a model", () => {
+  const all = readdirSync(join(root, "src"), { recursive: true }) as string[];
+  const found = all
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\b(?:modelOf|samplingModel|openAiModel)\(/.test(readFileSync(join(root, "src", name), "utf8")))
+    .map((name) => name.replaceAll("\\", "/"));
+  expect(found.sort()).toEqual(Object.keys(askers).sort());
+});

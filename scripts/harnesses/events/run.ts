@@ -1,5 +1,5 @@
 /**
- * `bun run events [--rounds n] [--seed n] [--first n] [--source]`: rounds in which webhooks, files and outcomes start programs while `serve --http`
+ * `bun run events [--rounds n] [--seed n] [--first n] [--source]`: rounds in which webhooks, files and outcomes start programs and notify while `serve --http`
  * and the daemon are killed again and again. Exits with code 1 if an event that was accepted is lost, a call was made twice, a dead delivery is
  * missing, a forged request was accepted, or a ping took too long.
  */
@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { executable, fromSource } from "../../../test/support/claudikins.ts";
 import { isTrueWithin } from "../../../test/support/eventually.ts";
 import { type Plan, type PlannedWebhook, planOf, signedHeaders } from "./plan.ts";
-import { type Delivery, Site } from "./site.ts";
+import { type Delivery, refusal, Site, toldTriggers } from "./site.ts";
 
 /** Time for everything to have come to its end after the last event. */
 const quietMs = 60_000;
@@ -51,19 +51,42 @@ export async function eventRound(plan: Plan, command: readonly string[]): Promis
   ]);
   wrong.push(...(await slowPings(site)));
   const isQuiet = await isTrueWithin(quietMs, async () => {
-    const [deliveries, { calls }] = [await site.deliveries(), site];
-    const isOver = deliveries.every(({ state }) => !["waiting", "running"].includes(state));
+    const [all, { calls }] = [await site.deliveries(), site];
+    const { deliveries, notifications } = split(all);
+    const taken = deliveries.filter(({ program, state }) => program === "take" && state === "done");
+    const areTold = notifications.length === Object.keys(toldTriggers).length * taken.length;
+    const isOpen = ({ state, message }: Delivery) =>
+      ["waiting", "running"].includes(state) || (state === "failed" && !message?.includes(refusal));
+    const isOver = areTold && !all.some(isOpen);
     return isOver && plan.files.every(({ name }) => calls.has(name)) && areAllPassed(accepted, deliveries);
   });
-  const deliveries = await site.deliveries();
+  const all = await site.deliveries();
+  const { deliveries, notifications } = split(all);
   wrong.push(
     ...(isQuiet ? [] : ["not everything has come to its end"]),
     ...problems(plan, accepted, deliveries, site.calls),
+    ...untold(notifications, site),
   );
   const ends = Object.fromEntries(
-    [...Map.groupBy(deliveries, ({ state }) => state)].map(([state, all]) => [state, all.length]),
+    [...Map.groupBy(all, ({ state }) => state)].map(([state, all]) => [state, all.length]),
   );
   return { ends, deaths: site.deaths, wrong };
+}
+
+/** The events that start programs, and the notifications about outcomes. */
+function split(all: readonly Delivery[]): { deliveries: Delivery[]; notifications: Delivery[] } {
+  const isTold = ({ trigger }: Delivery) => Object.values(toldTriggers).includes(trigger);
+  return { deliveries: all.filter((each) => !isTold(each)), notifications: all.filter(isTold) };
+}
+
+/** Each notification comes once if its delivery is done, and at most once if nobody knows. */
+function untold(notifications: readonly Delivery[], { told, calls }: Site): string[] {
+  const twice = [...told].flatMap(([id, times]) => (times > 1 ? [`${id} came ${times} times`] : []));
+  const done = (trigger: string) => notifications.filter((each) => each.trigger === trigger && each.state === "done");
+  const missing = done(toldTriggers.webhook).filter(({ id }) => !told.has(id));
+  const byTool = [...calls.keys()].filter((name) => name.startsWith("told ")).length;
+  const lost = done(toldTriggers.tool).length > byTool ? ["a notification by a tool is lost"] : [];
+  return [...twice, ...missing.map(({ id }) => `the notification ${id} is lost`), ...lost];
 }
 
 /** Sends a webhook until it is accepted, and then again as often as planned. */

@@ -7,9 +7,12 @@ import { testEnvironment } from "../../../test/support/process.ts";
 import { fixture } from "../../../test/support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../../test/support/temporary.ts";
 
+/** The message of a program that fails before any call. It is begun again after longer and longer times. */
+export const refusal = "refused before any call";
+
 /** It says with its first call that it has taken the event, and then ends as the event says. */
 const take = `const { id, kind } = input.event.body;
-if (kind === "refuses") throw new Error("refused before any call");
+if (kind === "refuses") throw new Error("${refusal}");
 await counting.act({ name: id });
 if (kind === "breaks") throw new Error("broken after a call");
 return id;`;
@@ -18,6 +21,7 @@ return id;`;
 export interface Delivery {
   id: string;
   program: string;
+  trigger: string;
   state: string;
   attempts: number;
   message?: string;
@@ -36,6 +40,17 @@ export class Site implements AsyncDisposable {
   readonly #env = { HOME: this.folder.path, XDG_DATA_HOME: join(this.folder.path, "data") };
   readonly #command: readonly string[];
   readonly #processes = new Map<"serve" | "daemon", Bun.Subprocess>();
+  /** How often each notification has come as a webhook, by its id. */
+  readonly told = new Map<string, number>();
+  readonly #receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ headers }) => {
+      const id = headers.get("webhook-id") ?? "";
+      this.told.set(id, 1 + (this.told.get(id) ?? 0));
+      return new Response();
+    },
+  });
   #port = 0;
   deaths = 0;
 
@@ -52,6 +67,10 @@ export class Site implements AsyncDisposable {
     for (const form of webhookForms) await this.#addHook(form);
     await this.#claudikins("programs", "on", "file", "--file", join(this.inbox, "*.txt"));
     await this.#claudikins("programs", "on", "next", "--after", "take", "--if", "done");
+    const told = 'name="told " + event.execution';
+    const notify = ["programs", "notify", "take", "--when", "done"];
+    await this.#claudikins(...notify, "--tool", "counting.act", "--map", told, "--as", toldTriggers.tool);
+    await this.#claudikins(...notify, "--webhook", String(this.#receiver.url), "--as", toldTriggers.webhook);
     await Promise.all([this.start("serve"), this.start("daemon")]);
   }
 
@@ -129,9 +148,13 @@ export class Site implements AsyncDisposable {
       child.kill("SIGKILL");
       await child.exited;
     }
+    await this.#receiver.stop(true);
     this.folder[Symbol.dispose]();
   }
 }
+
+/** The names of the notifications. */
+export const toldTriggers = { tool: "told-by-tool", webhook: "told-by-webhook" };
 
 const stormSecret = "a secret of the storm";
 const variables = { STORM_HOOK: stormSecret };

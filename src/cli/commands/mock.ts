@@ -30,6 +30,8 @@ export default command({
   },
 });
 
+const howToMake = "To make a recording: claudikins exec FILE --record-file NAME.recording.json";
+
 /** Throws USAGE. */
 function serverIn(recordings: readonly Recording[], wanted: string | undefined): string {
   const names = [...new Set(recordings.flatMap(({ servers }) => Object.keys(servers)))].sort();
@@ -54,7 +56,7 @@ async function filesAt(path: string): Promise<string[]> {
     throw notReadable(path, cause);
   }
   throw new ClaudikinsError("USAGE", `${path} has no recordings`, {
-    hint: "The names of recordings end in .recording.json. To make one: claudikins exec FILE --record-file NAME.recording.json",
+    hint: `The names of recordings end in .recording.json. ${howToMake}`,
   });
 }
 
@@ -65,6 +67,10 @@ async function textOf(file: string): Promise<string> {
 }
 
 function notReadable(path: string, cause: unknown): ClaudikinsError {
-  const why = systemCodeOf(cause) === "ENOENT" ? "it does not exist" : messageOf(cause);
-  return new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}: ${why}`, { cause });
+  const isMissing = systemCodeOf(cause) === "ENOENT";
+  const why = isMissing ? "it does not exist" : messageOf(cause);
+  return new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}: ${why}`, {
+    ...(isMissing ? { hint: howToMake } : {}),
+    cause,
+  });
 }

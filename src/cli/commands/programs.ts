@@ -46,6 +46,7 @@ import { outputPlace } from "../output/result-files.ts";
 import { deadDeliveries } from "../programs/deliveries.ts";
 import { triggerJson, triggerShape, triggerText } from "../programs/events.ts";
 import { managing } from "../programs/manage.ts";
+import { type Notification, notificationJson, notificationShape, notificationText } from "../programs/notify.ts";
 import { inputArg, scheduleJson, scheduleShape, scheduleText } from "../programs/schedule.ts";
 import { labelsShape, otherJson, otherShape } from "../programs/share.ts";
 import { versionDiff, versionOption } from "../programs/version-texts.ts";
@@ -55,6 +56,7 @@ export { check } from "../programs/check.ts";
 export { deliveries, retry } from "../programs/deliveries.ts";
 export { off, on } from "../programs/events.ts";
 export { keep } from "../programs/keep.ts";
+export { notify } from "../programs/notify.ts";
 export { record } from "../programs/record.ts";
 export { add, exportTo as export } from "../programs/repository.ts";
 export { save } from "../programs/save.ts";
@@ -181,7 +183,11 @@ export const show = command({
     schedules: listOf(scheduleShape),
     recordings: about("The names of the files of its recordings", texts),
     triggers: listOf(triggerShape),
-    deadDeliveries: about("Events for which it failed, and that wait for `claudikins programs retry`", number),
+    notifications: listOf(notificationShape),
+    deadDeliveries: about(
+      "Events for which it failed and notifications that failed, which wait for `claudikins programs retry`",
+      number,
+    ),
     runs: listOf(runShape),
     code: text,
   }),
@@ -194,8 +200,11 @@ export const show = command({
     const changed = lastChange(program);
     const schedules = new Schedules(config.savedPrograms).of(program.name);
     const recordings = new RecordingFiles(config.savedPrograms).files(program.name);
-    const triggers = new Triggers(config.savedPrograms).of(program.name);
-    const dead = triggers.length === 0 ? 0 : await deadDeliveries(program.name, config.savedPrograms, io);
+    const allTriggers = new Triggers(config.savedPrograms);
+    const triggers = allTriggers.of(program.name);
+    const notifications = allTriggers.notificationsOf(program.name) as Notification[];
+    const dead =
+      triggers.length + notifications.length === 0 ? 0 : await deadDeliveries(program.name, config.savedPrograms, io);
     const json = {
       ...summaryOf(program, library),
       input,
@@ -204,6 +213,7 @@ export const show = command({
       schedules: schedules.map(scheduleJson),
       recordings,
       triggers: triggers.map(triggerJson),
+      notifications: notifications.map(notificationJson),
       deadDeliveries: dead,
       runs: runs.map(jsonOf),
       code,
@@ -223,6 +233,9 @@ export const show = command({
       ...(schedules.length === 0 ? [] : ["Schedules:", ...schedules.map((each) => `  ${scheduleText(each)}`)]),
       ...(recordings.length === 0 ? [] : [`Recordings: ${recordings.join(", ")}`]),
       ...(triggers.length === 0 ? [] : ["Started by:", ...triggers.map((each) => `  ${triggerText(each)}`)]),
+      ...(notifications.length === 0
+        ? []
+        : ["Notifies:", ...notifications.map((each) => `  ${notificationText(each)}`)]),
       ...(dead === 0 ? [] : [`Dead deliveries: ${dead}. To list them: claudikins programs deliveries ${program.name}`]),
       ...(runs.length === 0 ? ["Not run yet"] : ["Last runs:", ...runs.map((run) => `  ${runText(run)}  ${run.id}`)]),
       "",

@@ -4,6 +4,7 @@ import { about, list as listOf, number, oneOf, record, text, time } from "../../
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { retryDelivery } from "../../programs/events/manage.ts";
 import { placeName } from "../../programs/events/places.ts";
+import { type Trigger, Triggers } from "../../programs/events/triggers.ts";
 import type { BriefDelivery } from "../../store/deliveries.ts";
 import { openStore } from "../../store/open.ts";
 import { command, place, several } from "../command.ts";
@@ -19,7 +20,7 @@ const states = oneOf("waiting", "running", "done", "failed", "dead");
 
 export const deliveries = command({
   description:
-    "List the events that have started programs, and what became of them. Dead ones come first: they failed, and begin again only with `claudikins programs retry`.",
+    "List the events that have started programs, the notifications about programs, and what became of them. Dead ones come first: they failed, and begin again only with `claudikins programs retry`.",
   args: {
     name: place("Only for this program", { required: false, complete: "program" }),
     ...configArgs,
@@ -45,7 +46,9 @@ export const deliveries = command({
   async run(args, io) {
     const config = await openConfig(args, io);
     await using store = openStore(io.env);
-    const rows = await store.deliveries.list(placeName(config.savedPrograms), listedDeliveries, args.name);
+    const listed = await store.deliveries.list(placeName(config.savedPrograms), listedDeliveries, args.name);
+    const triggers = new Triggers(config.savedPrograms);
+    const rows = listed.map((row) => (hasExecution(triggers.find(row.triggerId)) ? row : { ...row, execution: null }));
     const dead = rows.find(({ state }) => state === "dead");
     const note = dead ? `To let one begin again: claudikins programs retry ${dead.id}\n` : "";
     return listAnswer(
@@ -62,6 +65,11 @@ export const deliveries = command({
     );
   },
 });
+
+/** Commands, webhooks and lines for agents run no program. */
+function hasExecution(trigger: Trigger | undefined): boolean {
+  return !trigger?.notify || trigger.notify.kind === "tool";
+}
 
 function deliveryJson(delivery: BriefDelivery) {
   const { id, program, triggerId, state, at, attempts, nextAt, endedAt, execution, message } = delivery;

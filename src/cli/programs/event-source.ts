@@ -6,7 +6,7 @@ import type { Config } from "../../config/load.ts";
 import { homeOf } from "../../config/locations.ts";
 import { isSecretName } from "../../config/secrets/references.ts";
 import { storedSecret } from "../../config/secrets/store.ts";
-import type { EventSource, WebhookForm } from "../../programs/events/triggers.ts";
+import { type EventSource, listedKinds, type WebhookForm } from "../../programs/events/triggers.ts";
 import type { Io } from "../io.ts";
 
 /** Bytes of the secret part of an address, and of a new secret. */
@@ -21,28 +21,30 @@ export interface SourceFlags {
   answer?: "id" | "result" | undefined;
   file?: string | undefined;
   resource?: string | undefined;
+  list?: string | undefined;
   after?: string | undefined;
   if?: "done" | "failed" | undefined;
 }
 
 /** Throws USAGE. `secret` is given for a webhook. */
 export function sourceOf(
-  { webhook, secret: named, answer, file, resource, after, if: only }: SourceFlags,
+  { webhook, secret: named, answer, file, resource, list, after, if: only }: SourceFlags,
   secret: Awaited<ReturnType<typeof secretFor>> | undefined,
   config: Config,
   { env }: Io,
 ): EventSource {
-  const given = [webhook, file, resource, after].filter((each) => each !== undefined).length;
+  const given = [webhook, file, resource, list, after].filter((each) => each !== undefined).length;
   if (given !== 1) {
     throw new ClaudikinsError("USAGE", given === 0 ? "Nothing starts the program" : "A trigger has one source", {
-      hint: "Add --webhook, --file, --resource or --after.",
+      hint: "Add --webhook, --file, --resource, --list or --after.",
     });
   }
   if (webhook === undefined && (named ?? answer) !== undefined) {
     throw new ClaudikinsError("USAGE", "--secret and --answer are for --webhook");
   }
   if (after === undefined && only !== undefined) throw new ClaudikinsError("USAGE", "--if is for --after");
-  if (after !== undefined) return { kind: "after", program: after, ...(only === undefined ? {} : { if: only }) };
+  if (after !== undefined) return { kind: "after", program: after, ...(only === undefined ? {} : { when: [only] }) };
+  if (list !== undefined) return listSource(list, config);
   if (resource !== undefined) return resourceSource(resource, config);
   if (file !== undefined) return fileSource(file, config.folders.workspace, homeOf(env));
   return {
@@ -99,6 +101,18 @@ function resourceSource(given: string, { servers }: Config): EventSource {
   const problem = servers.has(server) ? `"${uri}" is not the URI of a resource` : `--resource ${given} names no server`;
   throw new ClaudikinsError("USAGE", problem, {
     hint: `Example: --resource ${servers.keys().next().value ?? "docs"}=file:///notes.md`,
+  });
+}
+
+function listSource(given: string, { servers }: Config): EventSource {
+  const [server = "", word] = given.split("=", 2);
+  const list = listedKinds.find((each) => each === word);
+  if (servers.has(server) && list !== undefined) return { kind: "list", server, list };
+  const problem = servers.has(server)
+    ? `--list takes ${listedKinds.join(", ")} of a server; got "${given}"`
+    : `--list ${given} names no server`;
+  throw new ClaudikinsError("USAGE", problem, {
+    hint: `Example: --list ${servers.keys().next().value ?? "docs"}=tools`,
   });
 }
 

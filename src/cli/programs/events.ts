@@ -21,7 +21,7 @@ const maxRunsPerMinute = 10_000;
 
 export const triggerShape = record({
   id: text,
-  on: oneOf("webhook", "file", "resource", "after"),
+  on: oneOf("webhook", "file", "resource", "list", "after"),
   about: about("What starts the program, as text", text),
   "path?": about("The path of the webhook below the address of serve --http", text),
   "filter?": text,
@@ -65,7 +65,7 @@ function oneAmong<const Word extends string>(choices: readonly Word[], valueHint
 
 export const on = command({
   description:
-    "Start a saved program when something happens: a webhook comes, a file is new or was changed, a server announces that a resource was updated, or another program has ended. The program gets the event as its input `event`, if it has such an input.",
+    "Start a saved program when something happens: a webhook comes, a file is new or was changed, a server announces that a resource was updated, a list of a server changes, or another program has ended. The program gets the event as its input `event`, if it has such an input.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
     input: inputArg,
@@ -83,6 +83,9 @@ export const on = command({
     }),
     resource: option("Start it for updates of a resource, which its server announces: server=uri", {
       valueHint: "server=uri",
+    }),
+    list: option("Start it when the tools, the resources or the prompts of a server change: server=tools", {
+      valueHint: "server=list",
     }),
     after: option("Start it when this saved program has ended", { valueHint: "program", complete: "program" }),
     if: option(
@@ -132,9 +135,10 @@ export const on = command({
 const webhookNote = "Requests are answered by claudikins serve --http: give the sender its address with this path.\n";
 
 export const off = command({
-  description: "Remove what starts a saved program. Deliveries that were not begun are removed; one that runs goes on.",
+  description:
+    "Remove triggers and notifications of saved programs. Deliveries that were not begun are removed; one that runs goes on.",
   args: {
-    triggers: place("Names of triggers", { complete: "trigger", ...several }),
+    triggers: place("Names of triggers and notifications", { complete: "trigger", ...several }),
     ...configArgs,
     ...doorArgs,
   },

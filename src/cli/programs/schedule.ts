@@ -115,11 +115,11 @@ export const schedule = command({
 /** Starts the daemon, and says what a restart of the machine means. */
 export async function daemonNote(flags: Parameters<typeof daemonOf>[0], io: Io): Promise<string> {
   if (!usesDaemon({}, io.env)) {
-    return "There can be no daemon here, so nothing runs at these times. Check that CLAUDIKINS_DAEMON is not off.\n";
+    return "There can be no daemon here, so it does not happen. Check that CLAUDIKINS_DAEMON is not off.\n";
   }
   const { client } = await daemonOf(flags, io);
   await client.post("/adopt", { executions: [] }, io.interrupted);
-  return "The daemon runs it. To start the daemon when you log in: claudikins daemon enable\n";
+  return "The daemon does it. To start the daemon when you log in: claudikins daemon enable\n";
 }
 
 export const unschedule = command({

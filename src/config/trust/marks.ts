@@ -73,8 +73,13 @@ export function thatCounts(entry: ServerEntry): Record<string, unknown> {
 
 /** Returns the keys that need trust beside the servers, without values that have no effect. */
 export function rulesOf(config: ParsedConfig): Record<string, unknown> {
-  const { executeTask, record, ...rest } = without(config, harmlessOfConfig);
-  return { ...rest, ...(executeTask === true ? { executeTask } : {}), ...(record === "contents" ? { record } : {}) };
+  const { executeTask, askModel, record, ...rest } = without(config, harmlessOfConfig);
+  return {
+    ...rest,
+    ...(executeTask === true ? { executeTask } : {}),
+    ...(askModel ? { askModel } : {}),
+    ...(record === "contents" ? { record } : {}),
+  };
 }
 
 /** Returns whether trust in `by` is also trust in `marks`: the rules are equal, and no server is new or different. */

@@ -38,7 +38,8 @@ export function endOfOutcome(
   return failed(message, attempts, now, isWhole && mayHelp && hasChangedNothing(outcome, catalog));
 }
 
-function failed(message: string, attempts: number, now: number, mayRepeat: boolean): AttemptEnd {
+/** The end of an attempt that failed. `attempts` counts it. */
+export function failed(message: string, attempts: number, now: number, mayRepeat: boolean): AttemptEnd {
   const pauseMs = mayRepeat ? pausesMs[attempts - 1] : undefined;
   return pauseMs === undefined ? { state: "dead", message } : { state: "failed", message, nextAt: now + pauseMs };
 }

@@ -50,8 +50,13 @@ export function passes({ filter }: Pick<Trigger, "filter">, event: JsonObject): 
   }
 }
 
+/** The input that a trigger gives. Throws INVALID_ARGUMENTS. */
+export function inputFor({ input, map }: Pick<Trigger, "input" | "map">, event: JsonObject): JsonObject {
+  return { ...input, ...mappedInput({ map }, event) };
+}
+
 /** The input that is made of the event. Throws INVALID_ARGUMENTS. */
-export function mappedInput({ map }: Pick<Trigger, "map">, event: JsonObject): JsonObject {
+function mappedInput({ map }: Pick<Trigger, "map">, event: JsonObject): JsonObject {
   const work = new Work();
   return Object.fromEntries(
     Object.entries(map).map(([name, text]) => {

@@ -11,6 +11,9 @@ import { sourceText, type Trigger } from "./triggers.ts";
 /** Deliveries of one trigger that have not ended. More are refused. */
 const maxOpenDeliveries = 1_000;
 
+/** News that wait for the next session of an agent. Later ones are left out. */
+const maxOpenNews = 20;
+
 /** Size of an event as JSON. */
 export const maxEventBytes = 2 * megabyte;
 
@@ -44,6 +47,7 @@ export async function offer(
   const { passes } = await import("./conditions.ts");
   if (!passes(trigger, content)) return { result: "ignored", id: "" };
   const at = Date.now();
+  const { notify, hasContents } = trigger;
   const untrusted: Read = { label: "untrusted", source: `the event of ${sourceText(trigger)}` };
   const others = labels.filter(({ label }) => label !== "untrusted");
   const delivery = {
@@ -54,11 +58,13 @@ export async function offer(
     event: name,
     at,
     depth,
-    labels: JSON.stringify([untrusted, ...others]),
+    // Without contents, it has names and ids that the user and claudikins have chosen.
+    labels: JSON.stringify(notify && !hasContents ? [] : [untrusted, ...others]),
     payload: JSON.stringify(content),
-    dead: problemOf(content, depth),
+    // A notification starts no program.
+    dead: problemOf(content, notify ? 1 : depth),
   };
-  return store.deliveries.add(delivery, maxOpenDeliveries);
+  return store.deliveries.add(delivery, notify?.kind === "agent" ? maxOpenNews : maxOpenDeliveries);
 }
 
 /** Why an event starts nothing. It is kept, so that its user sees it. */

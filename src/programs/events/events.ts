@@ -2,11 +2,13 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { dayMs, hourMs } from "../../base/units.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Store } from "../../store/store.ts";
 import type { ScheduledPlace } from "../saved/scheduler.ts";
 import type { ChangedFiles, FileTrigger } from "./changed-files.ts";
-import type { EndedProgram } from "./outcomes.ts";
+import type { ListChanges, ListTrigger } from "./list-changes.ts";
+import type { ProgramNews } from "./outcomes.ts";
 import { hasTriggers, placeName } from "./places.ts";
 import type { ResourceTrigger, ResourceUpdates } from "./resource-updates.ts";
 import type { DeliveryRunner } from "./runner.ts";
@@ -23,6 +25,7 @@ const tidyMs = hourMs;
 
 export interface EventsOptions {
   store: Store;
+  env: Environment;
   log: Log;
   /** Whether this process watches files and resources. Only one process of a user does. */
   watches: boolean;
@@ -41,6 +44,7 @@ export class Events {
   /** By the names of the places. */
   readonly #files = new Map<string, ChangedFiles>();
   readonly #resources = new Map<string, ResourceUpdates>();
+  readonly #lists = new Map<string, ListChanges>();
   /** Ended programs that are in the queue: the execution and the trigger. */
   readonly #passed = new Set<string>();
   #looking: Promise<void> | undefined;
@@ -60,10 +64,7 @@ export class Events {
       now: this.#now,
       isClosing: () => this.#isClosing,
       onRoom: () => void this.lookAgain(),
-      onEnded: async ({ execution, program }, outcome, place) => {
-        const triggers = await triggersAt(place.place);
-        await this.#pass({ execution: execution!, program, ok: outcome.ok, outcome }, triggers, place);
-      },
+      onNews: async (news, place) => this.#pass(news, await triggersAt(place.place), place),
     });
     return this.#runner;
   }
@@ -94,8 +95,9 @@ export class Events {
   /** Starts nothing from now on. Resolves when nothing is being started. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const updates of this.#resources.values()) updates.close();
+    for (const updates of [...this.#resources.values(), ...this.#lists.values()]) updates.close();
     await this.#looking;
+    await this.#runner?.notified();
   }
 
   async #look(): Promise<void> {
@@ -110,10 +112,11 @@ export class Events {
   }
 
   async #lookAt(place: ScheduledPlace): Promise<void> {
+    if (!hasTriggers(place.place)) return;
     const triggers = await triggersAt(place.place);
-    if (triggers.length === 0) return;
     await this.#lookAtFiles(triggers, place);
     await this.#lookAtResources(triggers, place);
+    await this.#lookAtLists(triggers, place);
     await this.#lookAtOutcomes(triggers, place);
     const runner = await this.#loadRunner();
     await runner.recover(triggers, place);
@@ -160,35 +163,60 @@ export class Events {
     }
   }
 
-  /** Programs that were started in another way than by an event. */
-  async #lookAtOutcomes(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
-    const following = triggers.filter((each): each is OutcomeTrigger => each.on.kind === "after");
-    if (following.length === 0) return;
-    const { endedPrograms } = await import("./outcomes.ts");
+  async #lookAtLists(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
+    const watched = triggers.filter((each): each is ListTrigger => each.on.kind === "list");
+    if (watched.length === 0 || !this.#options.watches) return;
+    const { log, store } = this.#options;
+    const [{ ListChanges }, { Triggers }, { offer }] = await Promise.all([
+      import("./list-changes.ts"),
+      import("./triggers.ts"),
+      import("./event-queue.ts"),
+    ]);
+    const make = () => new ListChanges(new Triggers(place.place), log);
+    const lists = this.#lists.getOrInsertComputed(placeName(place.place), make);
     const { parts } = await place.open();
-    for (const ended of await endedPrograms(following, parts, this.#now())) {
-      await this.#pass(ended, following, place);
+    for (const trigger of watched) {
+      await lists.look(trigger, parts.pool, async (event) => {
+        const { result } = await offer(trigger, event, { place: place.place, store });
+        return result !== "full";
+      });
     }
   }
 
-  /** Puts an outcome into the queue of each trigger that follows it. */
-  async #pass(ended: EndedProgram, triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
+  /** What has become of programs, whatever has started them. */
+  async #lookAtOutcomes(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
+    const following = triggers.filter((each): each is OutcomeTrigger => each.on.kind === "after");
+    if (following.length === 0) return;
+    const { endedPrograms, unbegunPrograms, waitingPrograms } = await import("./outcomes.ts");
+    const { parts } = await place.open();
+    const now = this.#now();
+    const all = [
+      ...(await waitingPrograms(following, parts)),
+      ...(await endedPrograms(following, parts, now)),
+      ...(await unbegunPrograms(following, place.place, now)),
+    ];
+    for (const news of all) await this.#pass(news, following, place);
+  }
+
+  /** Puts news of a program into the queue of each trigger that follows it. */
+  async #pass(news: ProgramNews, triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
     const [{ follows, outcomeEvent }, { offer }] = await Promise.all([
       import("./outcomes.ts"),
       import("./event-queue.ts"),
     ]);
-    const passed = (trigger: Trigger) => JSON.stringify([placeName(place.place), trigger.id, ended.execution]);
-    const following = triggers.filter((each) => follows(each, ended) && !this.#passed.has(passed(each)));
+    const passed = (trigger: Trigger) => JSON.stringify([placeName(place.place), trigger.id, news.event]);
+    const following = triggers.filter((each) => follows(each, news) && !this.#passed.has(passed(each)));
     if (following.length === 0) return;
     if (this.#passed.size > maxKnownOutcomes) this.#passed.clear();
     const { executions, parts } = await place.open();
     const { store } = this.#options;
-    let event: Awaited<ReturnType<typeof outcomeEvent>> | undefined;
     for (const trigger of following) {
-      const known = await store.deliveries.known(placeName(place.place), trigger.id, [ended.execution]);
-      event ??= known.length > 0 ? undefined : await outcomeEvent(ended, executions, parts);
+      const { id, notify, hasContents } = trigger;
+      const known = await store.deliveries.known(placeName(place.place), id, [news.event]);
+      const told = { hasContents: !notify || hasContents === true };
+      const event = known.length > 0 ? undefined : await outcomeEvent(news, executions, parts, told);
       const { result } = event ? await offer(trigger, event, { place: place.place, store }) : { result: "known" };
-      if (result !== "full") this.#passed.add(passed(trigger));
+      if (result !== "full" || notify?.kind === "agent") this.#passed.add(passed(trigger));
     }
   }
 
@@ -204,7 +232,6 @@ export class Events {
 
 /** In the order of their ids. */
 async function triggersAt(place: SavedProgramsPlace): Promise<Trigger[]> {
-  if (!hasTriggers(place)) return [];
   const { Triggers } = await import("./triggers.ts");
   return new Triggers(place).all();
 }

@@ -7,7 +7,16 @@ import { inputsOf, problemOfName, type SavedProgram } from "../saved/model.ts";
 import { acceptToStart } from "../saved/save.ts";
 import { checkConditions } from "./conditions.ts";
 import { placeName } from "./places.ts";
-import { type EventSource, eventInput, sourceText, type Trigger, Triggers } from "./triggers.ts";
+import {
+  type EventSource,
+  eventInput,
+  type ProgramState,
+  type Receiver,
+  receiverText,
+  sourceText,
+  type Trigger,
+  Triggers,
+} from "./triggers.ts";
 
 interface ManageOptions {
   place: SavedProgramsPlace;
@@ -29,9 +38,7 @@ export async function addTrigger(
   { place, audit }: ManageOptions,
 ): Promise<Trigger> {
   const triggers = new Triggers(place);
-  const id = wanted ?? freeId(program.name, triggers.ids());
-  const problem = problemOfName(id);
-  if (problem !== undefined) throw new ClaudikinsError("USAGE", `"${id}" cannot be the name of a trigger: ${problem}`);
+  const id = idFor(program, wanted, triggers);
   const made: Trigger = { version: 1, id, program: program.name, ...rest, createdAt: Date.now() };
   checkConditions(made);
   requireInput(program, made);
@@ -40,6 +47,36 @@ export async function addTrigger(
   await acceptToStart(program, { library, audit });
   await triggers.add(made, () => recordProgram("scheduled", program, triggerLine(made), audit));
   return made;
+}
+
+export type WantedNotification = Pick<WantedTrigger, "id" | "filter" | "perMinute" | "input" | "map"> & {
+  when: readonly ProgramState[];
+  notify: Receiver;
+  hasContents: boolean;
+};
+
+/** Adds a notification: a trigger for the outcomes of the program that starts nothing. Throws USAGE and FILE_NOT_WRITABLE. */
+export async function addNotification(
+  program: SavedProgram,
+  { id: wanted, when, hasContents, ...rest }: WantedNotification,
+  { place, audit }: ManageOptions,
+): Promise<Trigger> {
+  const triggers = new Triggers(place);
+  const id = idFor(program, wanted, triggers);
+  const on = { kind: "after", program: program.name, when } as const;
+  const contents = hasContents ? { hasContents } : {};
+  const made: Trigger = { version: 1, id, program: program.name, on, ...contents, ...rest, createdAt: Date.now() };
+  checkConditions(made);
+  await triggers.add(made, () => recordProgram("scheduled", program, triggerLine(made), audit));
+  return made;
+}
+
+/** Throws USAGE. */
+function idFor({ name }: SavedProgram, wanted: string | undefined, triggers: Triggers): string {
+  const id = wanted ?? freeId(name, triggers.ids());
+  const problem = problemOfName(id);
+  if (problem === undefined) return id;
+  throw new ClaudikinsError("USAGE", `"${id}" cannot be the name of a trigger: ${problem}`);
 }
 
 function freeId(name: string, taken: readonly string[]): string {
@@ -82,12 +119,15 @@ function requireNoCircle(
         hint: "Programs that follow each other must have an end.",
       });
     }
-    for (const { on, program } of all) if (on.kind === "after" && on.program === each) seen.add(program);
+    for (const { on, program, notify } of all) {
+      if (!notify && on.kind === "after" && on.program === each) seen.add(program);
+    }
   }
 }
 
 function triggerLine(trigger: Trigger): string {
-  return `${trigger.id}: ${sourceText(trigger)}`;
+  const { id, notify } = trigger;
+  return `${id}: ${sourceText(trigger)}${notify ? `: ${receiverText(notify)}` : ""}`;
 }
 
 /** Removes a trigger, and its deliveries that were not begun. Returns their number. Throws PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE. */
@@ -97,7 +137,11 @@ export async function removeTrigger(id: string, { place, audit }: ManageOptions)
   const found = triggers.find(id);
   await recordProgram("unscheduled", { name: found?.program ?? id }, found ? triggerLine(found) : id, audit);
   await triggers.remove(id);
-  return audit.store.deliveries.removeWaiting(placeName(place), id);
+  const { deliveries } = audit.store;
+  const removed = await deliveries.removeWaiting(placeName(place), id);
+  const running = await deliveries.running(placeName(place), Number.MAX_SAFE_INTEGER);
+  if (!running.some(({ triggerId }) => triggerId === id)) await triggers.forget(id);
+  return removed;
 }
 
 /** Lets a dead delivery begin again. Throws USAGE, and PROGRAM_NOT_FOUND if its trigger was removed. */

@@ -3,8 +3,9 @@ import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { hourMs, minuteMs } from "../../base/units.ts";
+import type { Environment } from "../../config/environment.ts";
+import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
-import type { Outcome } from "../../sandbox/contract.ts";
 import type { AttemptEnd, StoredDelivery } from "../../store/deliveries.ts";
 import type { LimitedUse } from "../../store/quotas.ts";
 import type { Store } from "../../store/store.ts";
@@ -15,7 +16,9 @@ import { earlier, requestFor } from "../saved/run.ts";
 import type { ScheduledPlace } from "../saved/scheduler.ts";
 import { newId } from "../trace/id.ts";
 import { endOfFailedStart, endOfOutcome } from "./attempts.ts";
-import { mappedInput } from "./conditions.ts";
+import { inputFor } from "./conditions.ts";
+import type { Notification } from "./notify.ts";
+import { newsOf, type ProgramNews } from "./outcomes.ts";
 import { placeName } from "./places.ts";
 import { eventInput, type Trigger } from "./triggers.ts";
 
@@ -31,11 +34,20 @@ const claimMs = 5_000;
 /** How long after the claim an execution may still be begun if there is none: later, it may have been removed after its end. */
 const beginMs = hourMs;
 
+/** How long a notification may take at most, with all that happens around it. Afterwards, its process has died. */
+const lostMs = { command: 1.5 * minuteMs, webhook: 0.5 * minuteMs, agent: 0.5 * minuteMs };
+
+/** Time for notifications that are under way when the process ends. */
+const lastNotificationMs = 5_000;
+
+const unknown: AttemptEnd = { state: "dead", message: "nobody knows whether it was notified" };
+
 export interface RunnerOptions {
   store: Store;
+  env: Environment;
   log: Log;
-  /** Called after the outcome of a program, before its delivery ends. */
-  onEnded(delivery: StoredDelivery, outcome: Outcome, place: ScheduledPlace): Promise<void>;
+  /** Called when a program has ended or could not be begun, before its delivery ends. */
+  onNews(news: ProgramNews, place: ScheduledPlace): Promise<void>;
   /** Called when a delivery has ended, so that there is room for the next one. */
   onRoom(): void;
   now: () => number;
@@ -52,6 +64,8 @@ export class DeliveryRunner {
   readonly #options: RunnerOptions;
   /** The deliveries that this process runs or waits for. */
   readonly #running = new Set<string>();
+  /** Commands and webhooks that are under way. */
+  readonly #notifying = new Set<Promise<void>>();
   /** Those that this process has begun, and that keep others from beginning: each until its time is over. */
   readonly #busy = new Map<string, NodeJS.Timeout>();
 
@@ -62,18 +76,26 @@ export class DeliveryRunner {
   /** Waits for what other processes have claimed, and begins it if they have died before they could. */
   async recover(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
     const { store, now } = this.#options;
-    for (const delivery of await store.deliveries.running(placeName(place.place), now() - claimMs)) {
+    const { Triggers } = await import("./triggers.ts");
+    const kept = new Triggers(place.place);
+    const removed = kept.removed();
+    const running = await store.deliveries.running(placeName(place.place), now());
+    for (const delivery of running) {
       if (this.#options.isClosing()) return;
-      if (this.#running.has(delivery.id)) continue;
-      const trigger = triggers.find(({ id }) => id === delivery.triggerId);
-      this.#run(delivery, trigger, place);
+      if (this.#running.has(delivery.id) || delivery.claimedAt! > now() - claimMs) continue;
+      const trigger = [...triggers, ...removed].find(({ id }) => id === delivery.triggerId);
+      if (!trigger?.notify || trigger.notify.kind === "tool") this.#run(delivery, trigger, place);
+      else if (delivery.claimedAt! < now() - lostMs[trigger.notify.kind]) await this.#end(delivery, unknown);
     }
+    for (const { id } of removed) if (!running.some(({ triggerId }) => triggerId === id)) await kept.forget(id);
   }
 
   /** Begins what may begin now. */
   async begin(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
     const { store, now } = this.#options;
     for (const trigger of triggers) {
+      // The next session takes it.
+      if (trigger.notify?.kind === "agent") continue;
       const room = maxBusyDeliveries - this.#busy.size;
       if (room <= 0 || this.#options.isClosing()) return;
       for (const delivery of await store.deliveries.due(placeName(place.place), trigger.id, now(), room)) {
@@ -120,8 +142,14 @@ export class DeliveryRunner {
   }
 
   async #untilEnd(delivery: StoredDelivery, trigger: Trigger | undefined, place: ScheduledPlace): Promise<void> {
-    const { now, log, onEnded } = this.#options;
+    const { now, log, onNews } = this.#options;
     const { id, program, attempts } = delivery;
+    if (trigger?.notify && trigger.notify.kind !== "tool") {
+      const notifying = this.#notify(delivery, { ...trigger, notify: trigger.notify }, place);
+      this.#notifying.add(notifying);
+      await notifying.finally(() => this.#notifying.delete(notifying));
+      return;
+    }
     let execution: FollowedExecution;
     let opened: Opened;
     let isWhole = false;
@@ -129,21 +157,38 @@ export class DeliveryRunner {
       opened = await place.open();
       const found = await earlier(delivery.execution!, opened.executions, opened.parts);
       if (!found && now() > delivery.claimedAt! + beginMs) {
-        await this.#end(delivery, { state: "dead", message: "nobody knows whether its program has run" });
+        await this.#fail(
+          delivery,
+          trigger,
+          { state: "dead", message: "nobody knows whether its program has run" },
+          place,
+        );
         return;
       }
       isWhole = found === undefined;
       execution = found ?? (await this.#begun(delivery, trigger, opened, place));
     } catch (error) {
-      if (!this.#options.isClosing()) await this.#end(delivery, endOfFailedStart(error, attempts, now()));
+      if (this.#options.isClosing()) return;
+      await this.#fail(delivery, trigger, endOfFailedStart(error, attempts, now()), place);
       return;
     }
     log.info(`runs ${program} for the delivery ${id}`);
     const outcome = await execution.outcome;
     // Another process continues it.
     if (this.#options.isClosing()) return;
-    await onEnded(delivery, outcome, place);
+    if (!trigger?.notify) await onNews(newsOf(delivery.execution!, program, outcome.ok, outcome), place);
     await this.#end(delivery, endOfOutcome(outcome, { attempts, now: now(), isWhole }, opened.parts.catalog));
+  }
+
+  async #notify(delivery: StoredDelivery, trigger: Notification, { place }: ScheduledPlace): Promise<void> {
+    const { env, now } = this.#options;
+    const { notify } = await import("./notify.ts");
+    await this.#end(delivery, await notify(trigger, delivery, { place, env, now }));
+  }
+
+  /** Resolves when no command and no webhook is under way, or when that takes too long. Never rejects. */
+  async notified(): Promise<void> {
+    await Promise.race([Promise.allSettled(this.#notifying), Bun.sleep(lastNotificationMs)]);
   }
 
   /** Only one process can store an execution with this id, and it runs when it is stored. */
@@ -153,19 +198,12 @@ export class DeliveryRunner {
     { executions, parts }: Opened,
     { place }: ScheduledPlace,
   ): Promise<FollowedExecution> {
-    const { unattendedProgram } = await import("../saved/unattended.ts");
-    const program = await unattendedProgram(delivery.program, place, parts);
-    const event = JSON.parse(delivery.payload) as JsonObject;
-    const takesEvent = Object.hasOwn(Object(program.input["properties"]), eventInput);
-    const input = {
-      ...trigger?.input,
-      ...(trigger ? mappedInput(trigger, event) : {}),
-      ...(takesEvent ? { [eventInput]: event } : {}),
-    };
-    const request = await requestFor(program, input);
+    const request = trigger?.notify
+      ? (await import("./notify.ts")).callRequest(trigger, delivery)
+      : await this.#programRequest(delivery, trigger, place, parts);
     // The process that claims the delivery next begins it.
     if (this.#options.isClosing()) throw new ClaudikinsError("CANCELLED", "claudikins is closing");
-    const labels = [...(program.labels ?? []), ...(JSON.parse(delivery.labels) as Read[])];
+    const labels = [...(request.program.labels ?? []), ...(JSON.parse(delivery.labels) as Read[])];
     const asked = { ...request, program: { ...request.program, labels }, unattended: "event" } as const;
     const execution = executions.start(asked, parts, { id: delivery.execution!, isBackground: true });
     try {
@@ -176,6 +214,35 @@ export class DeliveryRunner {
       if (other) return other;
       throw error;
     }
+  }
+
+  async #programRequest(
+    delivery: StoredDelivery,
+    trigger: Trigger | undefined,
+    place: SavedProgramsPlace,
+    parts: ExecutionParts,
+  ) {
+    const { unattendedProgram } = await import("../saved/unattended.ts");
+    const program = await unattendedProgram(delivery.program, place, parts);
+    const event = JSON.parse(delivery.payload) as JsonObject;
+    const takesEvent = Object.hasOwn(Object(program.input["properties"]), eventInput);
+    const given = trigger ? inputFor(trigger, event) : {};
+    return requestFor(program, { ...given, ...(takesEvent ? { [eventInput]: event } : {}) });
+  }
+
+  /** The end of an attempt without an execution. */
+  async #fail(
+    delivery: StoredDelivery,
+    trigger: Trigger | undefined,
+    end: AttemptEnd,
+    place: ScheduledPlace,
+  ): Promise<void> {
+    const { id, program } = delivery;
+    if (end.state === "dead" && !trigger?.notify) {
+      const news = { program, state: "failed", event: `delivery ${id}`, why: end.message } as const;
+      await this.#options.onNews(news, place);
+    }
+    await this.#end(delivery, end);
   }
 
   async #end(delivery: StoredDelivery, end: AttemptEnd): Promise<void> {

@@ -8,7 +8,7 @@ import { isNewer } from "../../base/newer.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { tellOthers } from "../saved/library.ts";
 import { problemOfName } from "../saved/model.ts";
-import { triggersFolder } from "./places.ts";
+import { removedEnding, triggersFolder } from "./places.ts";
 
 /** Triggers of one config, or of one door. */
 const maxTriggers = 100;
@@ -41,12 +41,16 @@ export interface FileSource {
   pattern: string;
 }
 
+/** `waiting`: until a person decides about a call. */
+export const programStates = ["done", "failed", "waiting"] as const;
+export type ProgramState = (typeof programStates)[number];
+
 export interface OutcomeSource {
   kind: "after";
   /** The saved program whose outcome is the event. */
   program: string;
-  /** Undefined: whatever the outcome is. */
-  if?: "done" | "failed" | undefined;
+  /** Undefined: when it has ended, whatever the outcome is. */
+  when?: readonly ProgramState[] | undefined;
 }
 
 export interface ResourceSource {
@@ -57,7 +61,50 @@ export interface ResourceSource {
   uri: string;
 }
 
-export type EventSource = WebhookSource | FileSource | OutcomeSource | ResourceSource;
+/** The lists of servers, as the protocol names them. */
+export const listedKinds = ["tools", "resources", "prompts"] as const;
+export type ListedKind = (typeof listedKinds)[number];
+
+export interface ListSource {
+  kind: "list";
+  /** The key of the server in the config. */
+  server: string;
+  list: ListedKind;
+}
+
+export type EventSource = WebhookSource | FileSource | OutcomeSource | ResourceSource | ListSource;
+
+/** A command line for the shell of the user. It gets what has happened in variables, and as JSON on stdin. */
+interface CommandReceiver {
+  kind: "command";
+  command: string;
+}
+
+export interface WebhookReceiver {
+  kind: "webhook";
+  /** An address, or a reference to it such as `${secret:NAME}`. */
+  url: string;
+  /** The origin of the address. The rest of it may be a secret. */
+  origin: string;
+  /** From where the address could be reached when the user named it. It is not followed to anything that is nearer. */
+  reach: "public" | "private" | "loopback";
+  /** A reference to the secret with which requests are signed. */
+  secret?: string | undefined;
+}
+
+interface ToolReceiver {
+  kind: "tool";
+  server: string;
+  tool: string;
+}
+
+/** The next session of an agent of the user. */
+interface AgentReceiver {
+  kind: "agent";
+}
+
+/** Hears of the outcome of a program. */
+export type Receiver = CommandReceiver | WebhookReceiver | ToolReceiver | AgentReceiver;
 
 export interface Trigger {
   version: 1;
@@ -65,11 +112,15 @@ export interface Trigger {
   id: string;
   program: string;
   on: EventSource;
+  /** The program starts nothing, but its outcome is told: the source is then `program` itself. */
+  notify?: Receiver | undefined;
+  /** With `notify`: whether the value and the error are told, too. */
+  hasContents?: true | undefined;
   /** A condition in CEL about `event`. Other events are left out. */
   filter?: string | undefined;
   /** How many runs it starts within a minute, at most. */
   perMinute: number;
-  /** Input that is always the same. */
+  /** Input that is always the same: of the program, or of what is notified. */
   input: JsonObject;
   /** Input that is made of the event: expressions in CEL by the names of the inputs. */
   map: Record<string, string>;
@@ -101,12 +152,28 @@ export class Triggers {
     return this.ids().flatMap((id) => (this.find(id) ? [] : [this.#fileOf(id)]));
   }
 
+  /** What starts the program. */
   of(program: string): Trigger[] {
-    return this.all().filter((each) => each.program === program);
+    return this.all().filter((each) => each.program === program && !each.notify);
+  }
+
+  /** What is notified of its outcomes. */
+  notificationsOf(program: string): Trigger[] {
+    return this.all().filter((each) => each.program === program && each.notify);
   }
 
   find(id: string): Trigger | undefined {
-    const value = parsedJson(this.#place.documents.read(this.#fileOf(id)) ?? "");
+    return this.#read(this.#fileOf(id), id);
+  }
+
+  /** The removed triggers whose deliveries may still run. */
+  removed(): Trigger[] {
+    const files = this.#place.documents.namesIn(this.#folder).filter((name) => name.endsWith(removedEnding));
+    return files.flatMap((name) => this.#read(join(this.#folder, name), name.slice(0, -removedEnding.length)) ?? []);
+  }
+
+  #read(file: string, id: string): Trigger | undefined {
+    const value = parsedJson(this.#place.documents.read(file) ?? "");
     return isTrigger(value) && !isNewer(value, 1) ? { ...value, id } : undefined;
   }
 
@@ -135,17 +202,30 @@ export class Triggers {
     });
   }
 
-  /** Throws PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE. */
+  /**
+   * It starts nothing from now on. Until it is forgotten, its deliveries that run are found even if their process is killed. Throws
+   * PROGRAM_NOT_FOUND and FILE_NOT_WRITABLE.
+   */
   async remove(id: string): Promise<void> {
     await this.#alone((changes) => {
       this.require(id);
+      const text = this.#place.documents.read(this.#fileOf(id));
+      if (text !== undefined) changes.write(this.#removedFileOf(id), text);
       changes.remove(this.#fileOf(id));
       changes.remove(this.#seenFileOf(id));
       tellOthers(this.#place, changes);
     });
   }
 
-  /** The files that the trigger knows, with a text that changes when a file changes. Undefined if it has not looked yet. */
+  /** For a removed trigger that has no deliveries any more that run. */
+  async forget(id: string): Promise<void> {
+    await this.#alone((changes) => {
+      changes.remove(this.#removedFileOf(id));
+      tellOthers(this.#place, changes);
+    });
+  }
+
+  /** The files or the entries of a list that the trigger knows, with a text that changes when one changes. Undefined if it has not looked yet. */
   seenFiles(id: string): Map<string, string> | undefined {
     const value = parsedJson(this.#place.documents.read(this.#seenFileOf(id)) ?? "");
     return isObject(value) ? new Map(Object.entries(value).map(([path, look]) => [path, String(look)])) : undefined;
@@ -167,6 +247,10 @@ export class Triggers {
     return join(this.#folder, `${id}.json`);
   }
 
+  #removedFileOf(id: string): string {
+    return join(this.#folder, `${id}${removedEnding}`);
+  }
+
   #seenFileOf(id: string): string {
     return join(this.#folder, "seen", `${id}.json`);
   }
@@ -176,7 +260,7 @@ function isTrigger(value: unknown): value is Trigger {
   if (!isObject(value)) return false;
   const { version, program, on, perMinute, input, map, createdAt } = value;
   const areNumbers = typeof perMinute === "number" && typeof createdAt === "number";
-  const isKnown = isObject(on) && ["webhook", "file", "after", "resource"].includes(String(on["kind"]));
+  const isKnown = isObject(on) && ["webhook", "file", "after", "resource", "list"].includes(String(on["kind"]));
   return version === 1 && typeof program === "string" && isKnown && areNumbers && isObject(input) && isObject(map);
 }
 
@@ -184,6 +268,22 @@ function isTrigger(value: unknown): value is Trigger {
 export function sourceText({ on }: Pick<Trigger, "on">): string {
   if (on.kind === "webhook") return `webhook (${on.form})`;
   if (on.kind === "file") return `file ${join(on.folder, on.pattern)}`;
+  if (on.kind === "list") return `changes of the ${on.list} of ${on.server}`;
   if (on.kind === "resource") return `resource ${on.uri} of ${on.server}`;
-  return `after ${on.program}${on.if === undefined ? "" : `, if it ${on.if === "done" ? "succeeded" : "failed"}`}`;
+  return `after ${on.program}${on.when ? `, ${whenText(on.when)}` : ""}`;
+}
+
+/** `if it failed or waits for a person`. */
+export function whenText(when: readonly ProgramState[]): string {
+  return `if it ${when.map((state) => stateTexts[state]).join(" or ")}`;
+}
+
+const stateTexts: Record<ProgramState, string> = { done: "succeeded", failed: "failed", waiting: "waits for a person" };
+
+/** `tool slack.post_message`, `webhook https://example.com`. */
+export function receiverText(receiver: Receiver): string {
+  if (receiver.kind === "command") return `command ${receiver.command}`;
+  if (receiver.kind === "webhook") return `webhook ${receiver.origin}`;
+  if (receiver.kind === "tool") return `tool ${receiver.server}.${receiver.tool}`;
+  return "the next session of an agent";
 }

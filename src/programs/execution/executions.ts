@@ -62,6 +62,8 @@ export class Executions implements AsyncDisposable {
   readonly #left: string[] = [];
   readonly #turns = new CopyTurns();
   readonly #last = new LastPrograms();
+  /** The outcomes of programs that an agent has run nearly the same for the third time. */
+  readonly repeated: Pick<WeakSet<Outcome>, "has"> = this.#last.repeated;
   /** Executions that are being taken over. */
   readonly #taking = new Map<string, Promise<RunningExecution | undefined>>();
   /** Parts whose executions have been ended. */

@@ -124,7 +124,7 @@ function sourceCall(
   return { ...source, answer: answerOf(isHidden ? withoutPrivate(recorded, hidden) : recorded) };
 }
 
-/** A saved program returns what its session has read. Without a tool, it is what the server has beside its tools. */
+/** A saved program returns what its session has read, and a model what it was given. Without a tool, it is what the server has beside its tools. */
 function isPrivate(
   server: string,
   tool: RegistryTool | undefined,
@@ -132,7 +132,7 @@ function isPrivate(
 ): boolean {
   const entry = config.servers.get(server);
   if (!entry) return false;
-  if (entry.isSavedPrograms) return labels.some(({ label }) => label === "private");
+  if (entry.isSavedPrograms || entry.isModel) return labels.some(({ label }) => label === "private");
   const own = tool && (ownNameOf(entry.edits, tool) ?? tool.name);
   return pool.labelsOf(server, own).has("private");
 }

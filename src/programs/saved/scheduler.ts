@@ -1,9 +1,10 @@
 /** Runs saved programs when they are due: each time once, and never twice at the same time. */
-import { dirname, join, relative } from "node:path";
+import { dirname, relative } from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
+import { hasSchedules } from "../events/places.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Executions } from "../execution/executions.ts";
 import type { FollowedExecution } from "../execution/running-execution.ts";
@@ -175,8 +176,7 @@ export class Scheduler {
 
 /** Undefined if nothing was ever scheduled: then nothing is loaded. */
 async function schedulesAt({ place }: ScheduledPlace): Promise<Schedules | undefined> {
-  const { documents, folder } = place;
-  if (!documents.areKnown || documents.namesIn(join(folder, "schedules")).length === 0) return undefined;
+  if (!hasSchedules(place)) return undefined;
   const { Schedules } = await import("./schedules.ts");
   return new Schedules(place);
 }

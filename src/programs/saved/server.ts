@@ -1,5 +1,4 @@
 /** The saved programs as an MCP server in this process: the pool connects to it, lists it and calls it like any other server. */
-import type { Transport } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
@@ -8,6 +7,7 @@ import { version } from "../../base/version.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import type { Channel } from "../../servers/connection/channel.ts";
+import { memoryChannel } from "../../servers/connection/memory-channel.ts";
 import type { ExecutionParts } from "../execute.ts";
 import type { Executions } from "../execution/executions.ts";
 import { callerIn } from "./callers.ts";
@@ -25,7 +25,7 @@ interface ServerOptions {
 
 /** A channel to a new server. It ends with its connection. */
 export async function savedProgramsChannel(options: ServerOptions): Promise<Channel> {
-  const { InMemoryTransport, Server } = await import("@modelcontextprotocol/server");
+  const { Server } = await import("@modelcontextprotocol/server");
   const library = new ProgramLibrary(options.place);
   const server = new Server({ name: programsServer, version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => ({ tools: library.readable().map((each) => toolOf(each, options)) }));
@@ -44,15 +44,7 @@ export async function savedProgramsChannel(options: ServerOptions): Promise<Chan
       return failed([message, hint].filter(Boolean).join("\n"));
     }
   });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await server.connect(theirs);
-  return {
-    transport: ours as Transport,
-    pid: () => undefined,
-    ended: () => "",
-    lastWords: () => [],
-    failure: () => undefined,
-  };
+  return memoryChannel(server);
 }
 
 function resultOf(outcome: Outcome, name: string): CallToolResult {

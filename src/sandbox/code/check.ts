@@ -16,8 +16,8 @@ import {
 } from "../ast/tool-calls.ts";
 import { insteadOfTool, renamed } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { Bindings, Namespace } from "../contract.ts";
-import { serverMembers } from "../guest/kinds.ts";
+import type { Bindings, KnownFunction, Namespace } from "../contract.ts";
+import { serverMembers, textFunction } from "../guest/kinds.ts";
 import type { CodeMistake } from "./check-error.ts";
 
 /** The tools, a search for tools by words, and whether a tool refuses wrong arguments: without an answer, each does. */
@@ -43,6 +43,7 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
     const found = calledTool(call, scope);
     if (found) {
       const { tool, called } = found;
+      if (called.namespace.name === textFunction.namespace && takesText(call, tool)) return [];
       const signatures = tool.signature ? [tool.signature] : [];
       const mistakes = argumentMistakes(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code);
       if (mistakes.length > 0 && refuses?.(called.namespace.name, tool.name) === false) return [];
@@ -58,6 +59,11 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
   // Without a server, there are no promises of tools to look for.
   const namesServer = namespaces.some(({ name, jsName }) => tree.code.includes(jsName ?? name));
   return namesServer ? [...findings, ...checkPromises(scope)] : findings;
+}
+
+/** Whether a call begins with a text where its function takes one. */
+function takesText({ arguments: [first] }: CallExpression, { name }: KnownFunction): boolean {
+  return name === textFunction.name && first !== undefined && first.type !== "ObjectExpression";
 }
 
 /** Whether the code first tests if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`. */

@@ -30,6 +30,9 @@ export const serverMembers: readonly string[] = [
   ...functionAliases.map(([alias]) => alias),
 ];
 
+/** The function that takes a text before its other arguments, and the name of the argument that this is. */
+export const textFunction = { namespace: "model", name: "ask", argument: "prompt" } as const;
+
 /** The forms of bytes as text that the host converts. */
 export type ByteKind = "utf8" | "base64" | "hex";
 

@@ -3,7 +3,7 @@ import type { Namespace } from "../contract.ts";
 import { call, noticed, ToolError, targetOf } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { customInspect, type Inspect, type InspectOptions } from "./inspect.ts";
-import { callKind } from "./kinds.ts";
+import { callKind, textFunction } from "./kinds.ts";
 import { pagesOf } from "./pages.ts";
 import { serverObject } from "./server-functions.ts";
 
@@ -14,8 +14,13 @@ type Tool = ((args?: unknown) => Promise<unknown>) & {
 
 function toolOf(namespace: string, name: string): Tool {
   const value = targetOf(namespace, name, callKind.value);
-  const tool = ((args?: unknown) => call(value, args)) as Tool;
-  const raw = (args?: unknown) => call(targetOf(namespace, name, callKind.raw), args);
+  const { argument } = textFunction;
+  const takesText = namespace === textFunction.namespace && name === textFunction.name;
+  // `model.ask("…", { schema })` is `model.ask({ prompt: "…", schema })`.
+  const given = (args: unknown, more: unknown) =>
+    takesText && typeof args === "string" ? { ...Object(more), [argument]: args } : args;
+  const tool = ((args?: unknown, more?: unknown) => call(value, given(args, more))) as Tool;
+  const raw = (args?: unknown, more?: unknown) => call(targetOf(namespace, name, callKind.raw), given(args, more));
   const pages = (args?: unknown) => pagesOf(targetOf(namespace, name, callKind.page), args);
   Object.defineProperties(tool, { raw: { value: raw }, pages: { value: pages }, name: { value: name } });
   return tool;

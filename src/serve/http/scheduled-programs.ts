@@ -83,7 +83,7 @@ export class ScheduledPrograms implements AsyncDisposable {
     const places = this.#placesOf(app);
     const { log } = this.#options;
     const scheduler = new Scheduler(places, log);
-    const events = new Events(places, { store: app.store, log, watches: false });
+    const events = new Events(places, { store: app.store, env: app.env, log, watches: false });
     this.#looking = { doors, places, scheduler, events };
     if (this.#isClosed) await this.#end();
     return this.#looking;

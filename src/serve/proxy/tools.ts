@@ -90,8 +90,9 @@ export class ProxiedTools {
 
   /** Known servers in the order of the config. Servers that lack variables are left out. */
   #known(): RegistryServer[] {
-    return [...this.#app.config.servers.values()].flatMap(({ name, needs }) =>
-      needs.length === 0 ? (this.#app.catalog.find(name) ?? []) : [],
+    // An agent has a model: only programs ask another one.
+    return [...this.#app.config.servers.values()].flatMap(({ name, needs, isModel }) =>
+      needs.length === 0 && !isModel ? (this.#app.catalog.find(name) ?? []) : [],
     );
   }
 

@@ -89,8 +89,10 @@ export async function callExecuteCode(
   const { receipt } = outcome;
   const { mentioned, saidTypes = new Map() } = context;
   const result = await contentFor(outcome, { maxChars: limits.outputChars, workspace, bases }, app, context.asker);
+  const executions = await app.executions();
   const more = [
     await plannedText(outcome),
+    executions.repeated.has(outcome) ? await keepText(app) : "",
     downAfter(outcome, app, mentioned),
     await learnedTypes({ receipt, startedAt: followed.startedAt, content: result.content }, app.catalog, saidTypes),
   ].filter(Boolean);
@@ -237,6 +239,13 @@ function decidersText({ person, oidc }: Config): string {
   const where =
     clientId === undefined ? "" : `, on the page ${address ?? "of claudikins"}${address === undefined ? "" : pagePath}`;
   return `Tell the user that these may approve it: ${who}${where}.`;
+}
+
+/** Asks an agent once whether to keep a program that it has run three times. */
+async function keepText(app: App): Promise<string> {
+  const { isTaken } = await import("../../programs/saved/namespace.ts");
+  if (isTaken(app)) return "";
+  return "You have run nearly this program three times. Keep it? await programs.save({ name, input }) makes it a tool; values in input become its inputs.";
 }
 
 /** What a dry run would have called. */

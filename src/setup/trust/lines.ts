@@ -106,9 +106,8 @@ function policyText(value: string | string[] | Record<string, string | string[]>
 }
 
 function ruleLines(config: ParsedConfig): TrustLine[] {
-  const { policy, tools, doors, auth, llm, registry, workspace, executeTask, record, telemetry, ...others } = rulesOf(
-    config,
-  ) as Partial<ParsedConfig>;
+  const { policy, tools, doors, auth, llm, registry, workspace, executeTask, askModel, record, telemetry, ...others } =
+    rulesOf(config) as Partial<ParsedConfig>;
   const folders = lineOf("folders");
   const model = lineOf("model");
   const executions = lineOf("executions");
@@ -119,6 +118,7 @@ function ruleLines(config: ParsedConfig): TrustLine[] {
     ...(auth === undefined ? [] : authLines(auth, lineOf("auth"))),
     ...(llm === undefined ? [] : modelLines(llm, model)),
     ...(executeTask ? [model("offer", "execute_task, which lets it call tools", executeTask)] : []),
+    ...(askModel ? [model("let programs ask it", `${askModel.calls} times each`, askModel)] : []),
     ...(registry === undefined ? [] : [folders("write generated files to", registry)]),
     ...(workspace === undefined ? [] : [folders("let code write to", workspace)]),
     ...readLines(variablesIn([registry, workspace]), folders),

@@ -150,7 +150,10 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     { waitForOutdated = false, only }: { waitForOutdated?: boolean; only?: readonly string[] | undefined } = {},
   ): Promise<Map<string, string>> {
     const missing = this.missingServers().filter((server) => only?.includes(server) ?? true);
-    const isSaved = (server: string) => this.config.servers.get(server)?.isSavedPrograms === true;
+    const isSaved = (server: string) => {
+      const { isSavedPrograms, isModel } = this.config.servers.get(server) ?? {};
+      return isSavedPrograms === true || isModel === true;
+    };
     const canWait = (server: string) =>
       this.freshness(server) === "outdated" &&
       !isSaved(server) &&

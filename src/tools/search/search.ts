@@ -33,6 +33,9 @@ import { type Match, ToolSearch } from "./tool-search.ts";
  */
 const maxDescriptionCharsInline = 100_000;
 
+/** Share of the best score that a saved program needs to be named first. */
+const minKeptShare = 0.5;
+
 /** Time for a worker to prepare the index. Enough for 100,000 tools on a slow machine. */
 const indexPrepareMs = 60_000;
 
@@ -100,20 +103,29 @@ export function search(
   const noServerFor = services.filter((service) => !configured.has(service));
   return {
     query,
-    tools: foundIn(catalog, query, limit, servers).map(({ id, server, tool, score, also }): FoundTool => {
-      const skill = skills.get(tool);
-      if (skill) return { ...foundSkill(skill), score };
-      const offer = offers.get(tool);
-      if (offer) return { ...foundOffer(offer), score };
-      const twins = also.map((each) => serverIn(each, tool.name));
-      const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
-      return { ...foundTool({ id, server, tool, score, also }), ...(accounts ? { accounts } : {}) };
-    }),
+    tools: keptFirst(foundIn(catalog, query, limit, servers), catalog).map(
+      ({ id, server, tool, score, also }): FoundTool => {
+        const skill = skills.get(tool);
+        if (skill) return { ...foundSkill(skill), score };
+        const offer = offers.get(tool);
+        if (offer) return { ...foundOffer(offer), score };
+        const twins = also.map((each) => serverIn(each, tool.name));
+        const accounts = accountsOf([server.name, ...twins], catalog.config.servers);
+        return { ...foundTool({ id, server, tool, score, also }), ...(accounts ? { accounts } : {}) };
+      },
+    ),
     searched: tools.size - offers.size,
     notIndexed,
     outdated: unknown.filter((name) => indexed.has(name)),
     ...(noServerFor.length > 0 ? { noServerFor } : {}),
   };
+}
+
+/** The matches with programs that were kept before the tools that they call, unless they match far worse. */
+function keptFirst(matches: Match[], { config }: ToolCatalog): Match[] {
+  const isKept = ({ server, score }: Match) =>
+    config.servers.get(server.name)?.isSavedPrograms === true && score >= (matches[0]?.score ?? 0) * minKeptShare;
+  return matches.some(isKept) ? [...matches.filter(isKept), ...matches.filter((each) => !isKept(each))] : matches;
 }
 
 /** A match in the form of a search answer. */

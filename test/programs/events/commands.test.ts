@@ -31,6 +31,8 @@ test.each([
   [["--file", "*.csv", "--as", "A B"], "cannot be the name of a trigger"],
   [["--resource", "counting"], "names no server"],
   [["--resource", "counting=no uri"], "is not the URI of a resource"],
+  [["--list", "counting=things"], '--list takes tools, resources, prompts of a server; got "counting=things"'],
+  [["--list", "tools"], "names no server"],
   [["--after", "take"], '"take" would start itself'],
 ])("programs on with %j is refused", async (flags, message) => {
   const { exitCode, stderr } = await run("on", "take", ...flags);

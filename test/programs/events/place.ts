@@ -40,12 +40,13 @@ export class EventPlace implements Disposable {
 
   /** A process that runs programs for events. */
   async open(options: Partial<ConstructorParameters<typeof Events>[1]> = {}) {
-    const app = await this.folder.open();
+    const app = await this.folder.open({ waitsForApprovals: true });
     const open = async () => ({ executions: await app.executions(), parts: app });
     const place = app.config.savedPrograms;
     const now = () => Date.now() + this.aheadMs;
     const events = new Events([{ place, open }], {
       store: app.store,
+      env: app.env,
       log: silentLog,
       watches: true,
       now,

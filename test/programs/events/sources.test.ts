@@ -99,13 +99,13 @@ test("the outcome of a program starts another one, with its value if it is kept"
   await place.save("nightly", 'if (input.name === "bad") throw new Error("it broke"); return { total: 7 };');
   await place.save(
     "report",
-    "const { ok, value } = input.event; return counting.act({ name: JSON.stringify({ ok, value }) });",
+    "const { state, value } = input.event; return counting.act({ name: JSON.stringify({ state, value }) });",
   );
   await place.save("alert", "return counting.act({ name: `alert: ${input.event.error?.message}` });");
   await using one = await place.open();
   const after = { kind: "after", program: "nightly" } as const;
   await one.on("report", { on: after });
-  await one.on("alert", { on: { ...after, if: "failed" } });
+  await one.on("alert", { on: { ...after, when: ["failed"] } });
   const run = (...words: string[]) =>
     cli(["programs", "run", "nightly", "--no-daemon", ...words], { cwd: place.folder.path });
   expect((await run()).exitCode).toBe(0);
@@ -123,9 +123,9 @@ test("the outcome of a program starts another one, with its value if it is kept"
   });
   expect(place.calls.toSorted()).toEqual([
     "act alert: undefined",
-    'act {"ok":false}',
-    'act {"ok":true,"value":{"total":7}}',
-    'act {"ok":true}',
+    'act {"state":"done","value":{"total":7}}',
+    'act {"state":"done"}',
+    'act {"state":"failed"}',
   ]);
   const found = (await one.deliveries()).find(({ program, depth }) => program === "report" && depth === 2);
   expect(found).toMatchObject({ state: "done" });

@@ -88,9 +88,9 @@ export class Webhooks {
   /** Undefined if it cannot be read. The log says why, and no request is accepted. */
   async #secretOf({ trigger }: Webhook): Promise<string | undefined> {
     const { env, log } = this.#options;
-    const { webhookSecret } = await import("./secret.ts");
+    const { referencedValue } = await import("../../../programs/events/referenced-value.ts");
     try {
-      return await webhookSecret(trigger.on.secret, env);
+      return await referencedValue(trigger.on.secret, "Its secret", env);
     } catch (error) {
       log.warn(`The trigger ${trigger.id}: ${messageOf(error)}`);
       return undefined;

@@ -3,6 +3,7 @@
  * the server to the global scope.
  */
 import { serverMembers } from "../../../sandbox/guest/kinds.ts";
+import { askDeclarations, asksModel, askType } from "../../asks-model.ts";
 import type { RegistryServer, RegistryTool } from "../../model.ts";
 import { assignFileNames } from "../../names.ts";
 import { firstSentence, needsNoArguments } from "../../signature.ts";
@@ -24,6 +25,7 @@ export function serverGlobal(server: RegistryServer): string {
     `/// <reference path="../../globals.d.ts" />\n/// <reference path="./${serverModuleName}" />`,
     "export {};",
     ...server.tools.map((tool) => toolBlock(tool, blockName(tool, files))),
+    ...(server.tools.some((tool) => asksModel(server.name, tool)) ? [askDeclarations] : []),
     serverInterface(server, type, files),
     `declare global {\n${globalName(server, type)}  namespace Claudikins {\n    interface Servers {\n${servers(server, type)}    }\n  }\n}`,
   ];
@@ -82,7 +84,8 @@ function serverInterface(server: RegistryServer, type: string, files: ReadonlyMa
     const block = blockName(tool, files);
     const { args, result } = typeNames(tool);
     const optional = needsNoArguments(tool.inputSchema) ? "?" : "";
-    const call = `Claudikins.Tool<[args${optional}: ${block}.${args}], ${block}.${result}>`;
+    const plain = `Claudikins.Tool<[args${optional}: ${block}.${args}], ${block}.${result}>`;
+    const call = asksModel(server.name, tool) ? askType : plain;
     return `${comment(firstSentence(tool.description, 200), "  ")}  ${keyText(name)}: ${call};\n`;
   });
   const about = comment(firstSentence(server.description, 200), "");
