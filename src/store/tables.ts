@@ -89,6 +89,23 @@ CREATE TABLE claudikins.deliveries (
 CREATE INDEX due_deliveries ON claudikins.deliveries (place, trigger_id, state, next_at) WHERE state <> 'done';
 CREATE INDEX deliveries_of_execution ON claudikins.deliveries (execution) WHERE execution IS NOT NULL;
 `,
+  activity: `
+-- What lists of executions select records by, see activity.ts.
+CREATE TABLE claudikins.activity (
+  id ID PRIMARY KEY REFERENCES claudikins.records (id) ON DELETE CASCADE,
+  at NUMBER NOT NULL,
+  config TEXT,
+  door TEXT,
+  person TEXT,
+  agent TEXT,
+  program TEXT,
+  state TEXT NOT NULL,
+  tools TEXT NOT NULL,
+  words TEXT NOT NULL
+);
+CREATE INDEX activity_of_config ON claudikins.activity (config, id);
+CREATE INDEX records_kept ON claudikins.records (id, at, bytes);
+`,
 } as const;
 
 const tables = `

@@ -37,13 +37,14 @@ export async function endedPrograms(
   { store, config: { origin, door } }: Pick<ExecutionParts, "store" | "config">,
   now: number,
 ): Promise<EndedProgram[]> {
-  const { readSummaries } = await import("../trace/store.ts");
+  const { readActivity, recordsKept } = await import("../trace/store.ts");
   const names = new Set(triggers.map(({ on }) => on.program));
   const since = Math.max(now - outcomeAgeMs, Math.min(...triggers.map(({ createdAt }) => createdAt)));
   const owner = configOwner(origin);
   const isOurs = (each: Summary): each is Summary & { program: string } =>
     names.has(each.program ?? "") && !each.dryRun && each.config === owner && each.door === door && !each.person;
-  const found = (await readSummaries(store)).filter(isOurs).filter(({ at }) => at >= since);
+  const filter = { config: owner, programs: [...names], since };
+  const found = (await readActivity(store, filter, { limit: recordsKept.count })).filter(isOurs);
   return found.map(({ id, program, ok }) => ({ execution: id, program, ok })).reverse();
 }
 

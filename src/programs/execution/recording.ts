@@ -11,11 +11,15 @@ import { textOf } from "../../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../../sandbox/contract.ts";
 import type { Store } from "../../store/store.ts";
 import { usedNames } from "../call-log/ended-calls.ts";
+import type { ExecutionParts } from "../execute.ts";
 import { maxMaskedSecretChars, maxRecordedArgumentChars, maxRecordedResultChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import type { ToolCallEvent } from "../tool-call-events.ts";
+import { commentIn } from "../trace/about.ts";
 import { Excerpts } from "../trace/excerpts.ts";
 import {
+  agentText,
+  type CalledTool,
   type ExecutionRecord,
   type HostIdentity,
   type RecordedCall,
@@ -34,6 +38,12 @@ const maxRecordedCalls = 10_000;
 
 /** Characters of the program. */
 const maxRecordedCodeChars = 500_000;
+
+/** Different tools in the summary of a record. */
+const maxSummedTools = 20;
+
+/** Characters of the comment of a program, and of the name of an agent, in the summary of a record. */
+const maxSummedTextChars = 200;
 
 /** Characters of one log line, and of one message of a failure. */
 const maxRecordedLogChars = 20_000;
@@ -93,10 +103,13 @@ export class TraceRecorder {
   };
 }
 
+/** What a record is made from. */
+type RecordedParts = Parts & Pick<ExecutionParts, "cwd">;
+
 export interface RecordingOptions {
   id: string;
   source: string;
-  parts: Parts;
+  parts: RecordedParts;
   /** Whether an agent sent the code. Another process may continue it, and its record says the same. */
   isForAgent?: boolean | undefined;
   unattended?: Unattended | undefined;
@@ -153,7 +166,7 @@ export class TraceRecording {
   readonly #begunAt: number;
   readonly #source: string;
   readonly #startedBy: StartedBy;
-  readonly #parts: Parts;
+  readonly #parts: RecordedParts;
   readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
   readonly #program: string | undefined;
@@ -298,6 +311,9 @@ export class TraceRecording {
     const { receipt, logs, ok } = outcome;
     const contents = mode === "contents" ? await Excerpts.of(this.#parts) : undefined;
     const source = this.#source;
+    const { door, person } = this.#parts.config;
+    const timeline = noted.map((each) => this.#call(each, durationMs, contents));
+    const comment = contents?.text(commentIn(source), maxSummedTextChars).text;
     const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     return {
       version: 1,
@@ -307,14 +323,20 @@ export class TraceRecording {
       program: this.#program,
       dryRun: this.#isDryRun ? true : undefined,
       config,
-      door: this.#parts.config.door,
-      person: this.#parts.config.person,
+      door,
+      person,
+      agent: agentText(this.#host)?.slice(0, maxSummedTextChars),
+      // The folder of a server for people says nothing about them.
+      folder: person === undefined ? this.#parts.cwd : undefined,
+      comment: comment === "" ? undefined : comment,
       ok,
       reason: ok ? undefined : outcome.reason,
+      failedWith: ok ? undefined : outcome.error.code?.slice(0, 100),
       durationMs: rounded(durationMs),
       beforeMs: rounded(this.#startedAt - this.#begunAt),
       calls: receipt.calls,
       failures: receipt.failures,
+      tools: timeline.length === 0 ? undefined : calledTools(timeline),
       charsIn: receipt.charsIn,
       charsOut: receipt.charsOut,
       hasContents: contents !== undefined,
@@ -326,7 +348,7 @@ export class TraceRecording {
         lines: source.replace(/\n$/, "").split("\n").length,
         text: contents?.text(source, maxRecordedCodeChars).text,
       },
-      timeline: noted.map((each) => this.#call(each, durationMs, contents)),
+      timeline,
       moreCalls: this.#made - noted.length,
       logs: {
         lines: logs.length,
@@ -369,6 +391,17 @@ export class TraceRecording {
       result: end.outcome === "ok" ? contents?.json(end.text, maxRecordedResultChars, "result") : undefined,
     };
   }
+}
+
+/** Each tool once, in the order of their first calls. */
+function calledTools(timeline: readonly RecordedCall[]): CalledTool[] {
+  const tools = new Map<string, CalledTool>();
+  for (const { server, tool } of timeline) {
+    const key = JSON.stringify([server, tool]);
+    const known = tools.get(key) ?? { server, tool, calls: 0 };
+    tools.set(key, { ...known, calls: known.calls + 1 });
+  }
+  return [...tools.values()].slice(0, maxSummedTools);
 }
 
 function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Excerpts | undefined): RecordedError {
