@@ -111,7 +111,9 @@ export const commands: CommandTable = {
     commands: parts(() => import("./commands/executions.ts"), {
       list: "List what runs, what waits and what has ended",
       show: "Show one: its calls over time, or what it waits for",
+      code: "Print the code of one",
       "dry-run": "Show what the program of one would do",
+      again: "Run the code of one again",
       wait: "Wait for one and print its outcome",
       cancel: "Cancel one",
       clear: "Delete the records of those that have ended",

@@ -13,6 +13,7 @@ import { version } from "../base/version.ts";
 import type { Watched } from "../base/watched.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { callOnce } from "../programs/call.ts";
+import { DryRun } from "../programs/dry-run/dry-run.ts";
 import { Events } from "../programs/events/events.ts";
 import { outcomeJson } from "../programs/execution/stored-outcome.ts";
 import { Scheduler } from "../programs/saved/scheduler.ts";
@@ -357,12 +358,22 @@ class Daemon {
 
   /** The program of a request, and the app of its caller. */
   async #askedIn({ body }: DaemonRequest) {
-    const { id, source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(body));
+    const wanted = executionIn(bodyIn(body));
+    const { id, source, program, input, again, dryRun, limits, check, trace, ...caller } = wanted;
     const app = await this.#apps.of(caller);
-    const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
     // Without an agent, each program is a session of its own, as it is without a daemon.
     const within = caller.session === shellSession ? app.sessions.ofConnection() : undefined;
-    return { id, app, asked: { ...asked, limits, check, trace, within } };
+    const common = { limits, check, trace, within, dryRun: dryRun ? new DryRun() : undefined };
+    if (again === undefined) {
+      const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
+      return { id, app, asked: { ...asked, ...common } };
+    }
+    const { programAgain } = await import("../programs/execution/run-again.ts");
+    const repeated = await programAgain(again, app, await app.executions(), { isDryRun: dryRun });
+    const { labels, ...code } = repeated;
+    const session = app.sessions.ofConnection();
+    await session.add(labels);
+    return { id, app, asked: { ...common, ...code, within: session } };
   }
 
   /** The answer to a request for work that another daemon must do. */

@@ -12,13 +12,16 @@ import { type Config, ownServersOf } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import { isId } from "../programs/trace/id.ts";
+import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
+import { activityIn, openCalls, recordedCalls } from "./activity.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
-import type { PageState } from "./contract.ts";
+import type { PageAbout, PageActivity, PageState } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
-import { ExecutionsReader } from "./executions.ts";
+import { ExecutionsReader, inHome } from "./executions.ts";
 import {
+  againBody,
   cancelBody,
   decisionBody,
   doorBody,
@@ -137,6 +140,9 @@ export class PageApi {
       "GET api/approvals/*": ({ id }) => this.#approvals.whole(id),
       "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),
       "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
+      "GET api/activity": (call) => this.#activity(call),
+      "GET api/executions/*/about": (call) => this.#about(call.id),
+      "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
       "GET api/executions/*/code": (call) => actions.executed({ id: call.id, door: doorIn(call) }),
       "GET api/tools": (call) => tools.of(serverIn(call), app),
@@ -171,6 +177,28 @@ export class PageApi {
     };
   }
 
+  async #activity({ search }: RouteRequest): Promise<PageActivity> {
+    const { filter, after } = activityIn(search);
+    return this.#executions.activity(filter, after, (await this.#approvals.list()).approvals);
+  }
+
+  /** Throws RefusedRequest. */
+  async #about(id: string): Promise<PageAbout> {
+    const { app } = this.#options;
+    const { approvals } = await this.#approvals.list();
+    const record = isId(id) ? await readRecord(app.store, id) : undefined;
+    const found = await this.#executions.find(id, approvals, record);
+    if (!found) throw new RefusedRequest(404, "This execution is not stored, or was deleted");
+    const calls = found.summary && record ? recordedCalls(record) : { calls: await openCalls(id, app), more: 0 };
+    const { door, person, state } = found;
+    // The code of a person's program is run for that person only.
+    const again = person
+      ? { canRunAgain: false, notAgain: "It ran for a person" }
+      : await this.#actions.howAgain({ id, door });
+    const execution = this.#executions.shown(found, [found]);
+    return { execution, ...calls, ...(state.state === "lost" ? { failure: state.why } : {}), ...again };
+  }
+
   async close(): Promise<void> {
     this.#signIns.close();
     await this.#options.app[Symbol.asyncDispose]();
@@ -194,15 +222,10 @@ function configText(config: Config, env: Environment): string {
   const { origin, extended } = config;
   if (origin.kind === "demo") return "the built-in demo";
   const own = extended && ownServersOf(config).length > 0 ? [extended.file] : [];
-  return [origin.file, ...own].map((file) => inHome(file, env)).join(" and ");
+  return [origin.file, ...own].map((file) => inHome(file, homeOf(env))).join(" and ");
 }
 
 function fileOf(origin: ConfigOrigin): string {
   if (origin.kind !== "demo") return origin.file;
   throw noFile();
-}
-
-function inHome(file: string, env: Environment): string {
-  const home = homeOf(env);
-  return home !== "/" && file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }

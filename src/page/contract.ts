@@ -19,7 +19,7 @@ export interface PageState {
   approvals: PageApproval[];
   /** Recently decided approvals, newest first. */
   decided: PageApproval[];
-  /** Executions that run or wait come before ended ones; each group has the newest first. */
+  /** All executions that run or wait, and then the newest ended ones. `GET api/activity` has the others. */
   executions: PageExecution[];
   servers: PageServerEntry[];
   /** The saved programs of the config, then the ones of its doors. */
@@ -101,26 +101,80 @@ export interface Decided {
 export interface PageExecution {
   id: string;
   kind: "running" | "waiting" | "good" | "bad";
-  /** Its state in a few words, the same as in the lists of commands. */
+  /** Its state in a few words. For one that waits for a timer, `until` says the rest. */
   stateText: string;
+  /** When a timer wakes it up. */
+  until?: number | undefined;
   isOver: boolean;
-  /** The beginning of its program. */
-  code?: string | undefined;
+  isDryRun: boolean;
+  /** What it is, in a few words: its comment, its program, or its calls. */
+  title: string;
   startedBy: string;
+  /** The agent, as it names itself. */
+  agent?: string | undefined;
+  /** The working folder. The home folder is shown as ~. */
+  folder?: string | undefined;
   /** The door behind which it was started. */
   door?: string | undefined;
   /** The name of the person for whom it was started. */
   person?: string | undefined;
+  /** The name of the saved program. */
+  program?: string | undefined;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;
   failures?: number | undefined;
+  /** The called tools, the first called first. */
+  tools: { server: string; tool: string; calls: number }[];
   /** Characters that did not go to the agent. */
   keptOut?: number | undefined;
   /** Whether it has a page of its own. */
   isRecorded: boolean;
   /** Whether its code is kept, so that it can be saved as a program. */
   canBeSaved: boolean;
+}
+
+/** Executions that fit a filter: the answer to `GET api/activity`. Those that run or wait come first on the first page. */
+export interface PageActivity {
+  executions: PageExecution[];
+  /** The rest is found after the execution with this id. */
+  next?: string | undefined;
+  /** Agents and doors that the list can be narrowed to. */
+  agents: string[];
+  doors: string[];
+}
+
+/** One execution with its calls: `GET api/executions/ID/about`. */
+export interface PageAbout {
+  execution: PageExecution;
+  /** The calls in their order, at most some hundreds. */
+  calls: PageCall[];
+  /** Number of calls that are not listed. */
+  more: number;
+  /** Why it failed. */
+  failure?: string | undefined;
+  /** Whether its code is kept, so that it can be run again. */
+  canRunAgain: boolean;
+  /** The command that runs its code. Undefined if there is none that is safe to paste. */
+  command?: string | undefined;
+  /** Why it cannot be run again. */
+  notAgain?: string | undefined;
+}
+
+export interface PageCall {
+  server: string;
+  tool: string;
+  /** Line of the code. */
+  line?: number | undefined;
+  outcome: "ok" | "failed" | "cancelled" | "open";
+  /** In milliseconds. `startMs` counts from the start of the code. */
+  startMs?: number | undefined;
+  tookMs?: number | undefined;
+  waitedMs?: number | undefined;
+  /** The code of its error. */
+  code?: string | undefined;
+  /** A dry run has not made it. */
+  isPlanned: boolean;
 }
 
 /** A saved program. `GET api/programs/code?name=NAME&door=DOOR` has its code. */
@@ -161,6 +215,7 @@ export interface PageRun {
   isOver: boolean;
   startedAt: number;
   durationMs?: number | undefined;
+  /** Whether it has a page of its own. */
   isRecorded: boolean;
 }
 
@@ -181,8 +236,6 @@ export interface PageScheduledRun {
   startedAt: number;
   /** Its execution. Undefined if it could not be started. */
   execution?: string | undefined;
-  /** Whether the execution has a page of its own. */
-  isRecorded: boolean;
   /** Earlier times that were missed. */
   missed: number;
   /** Set when it has ended. */

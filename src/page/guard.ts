@@ -130,6 +130,8 @@ export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/
 
 export const cancelBody = z.strictObject({ door });
 
+export const againBody = z.strictObject({ door, dryRun: z.boolean() });
+
 const saving = {
   execution: z.string().min(1).max(200),
   door,

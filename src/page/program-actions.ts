@@ -5,6 +5,7 @@ import { indentedJson, type JsonObject } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
+import { dryRunText } from "../programs/dry-run/report-text.ts";
 import { cancelFor } from "../programs/execution/cancel-for.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
@@ -17,6 +18,7 @@ import { callOf } from "../programs/saved/namespace.ts";
 import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
+import { againOf } from "./activity.ts";
 import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
 import { shownInputs } from "./programs.ts";
@@ -24,10 +26,15 @@ import { shownInputs } from "./programs.ts";
 /** Characters of the value of an execution that was started on the page. */
 const maxShownValueChars = 20_000;
 
+export type StartedInBackground = { door: string | undefined } & (
+  | { program: string; input: JsonObject }
+  | { again: string; dryRun: boolean }
+);
+
 /** The functions of the config's current daemon. The page may belong to an earlier daemon, which has left its place. */
 export interface Background {
-  /** Starts a saved program. Returns the id of its execution. Throws what the daemon throws. */
-  start(program: { program: string; input: JsonObject; door: string | undefined }): Promise<string>;
+  /** Starts a saved program, or the code of an execution again. Returns the id of the new execution. Throws what the daemon throws. */
+  start(program: StartedInBackground): Promise<string>;
   /** Starts a daemon if none is running. Returns false if there can be none. */
   wake(): Promise<boolean>;
 }
@@ -67,6 +74,17 @@ export class ProgramActions {
     const given = inputOf(wordsOf(input), program);
     const started = { program: program.name, input: given, door: named.door };
     return { execution: await this.#options.background.start(started) };
+  }
+
+  /** Runs the code of an execution again in the daemon. Throws EXECUTION_NOT_FOUND, USAGE. */
+  async again({ id, door, dryRun }: Execution & { dryRun: boolean }): Promise<{ execution: string }> {
+    return { execution: await this.#options.background.start({ again: id, door, dryRun }) };
+  }
+
+  /** How the code of an execution can be run again. */
+  async howAgain({ id, door }: Execution) {
+    await using parts = await this.#partsOf(door);
+    return await againOf(id, parts);
   }
 
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
@@ -187,7 +205,8 @@ function changesIn(before: SavedProgram, program: SavedProgram): string[] {
 type Outcome = NonNullable<StoredRun["outcome"]>;
 
 function shownOutcome(outcome: Outcome): PageOutcome {
-  const text = outcome.ok ? valueText(outcome) : `${outcome.error.name}: ${outcome.error.message}`;
+  const planned = outcome.dryRun && `${dryRunText(outcome.dryRun)}\n`;
+  const text = outcome.ok ? (planned ?? valueText(outcome)) : `${outcome.error.name}: ${outcome.error.message}`;
   return {
     ok: outcome.ok,
     text: text.slice(0, maxShownValueChars),

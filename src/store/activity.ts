@@ -119,7 +119,10 @@ function conditionsOf(filter: ActivityFilter): { conditions: string[]; values: V
   ].filter(Boolean);
   const called = tool === undefined ? `\n${server}\t` : `\n${server}\t${tool}\n`;
   const part = containing((text ?? "").toLowerCase());
-  return { conditions, values: { config, door, person, agent, programs, states, called: containing(called), since, part } };
+  return {
+    conditions,
+    values: { config, door, person, agent, programs, states, called: containing(called), since, part },
+  };
 }
 
 /** A pattern of LIKE. */

@@ -64,7 +64,7 @@ describe("the state", () => {
       savedBy: "user",
       inputs: [{ name: "month", type: "text", isRequired: true, example: "2026-10" }],
       changed: expect.stringContaining("month is new"),
-      runs: [{ stateText: "ok", isOver: true, isRecorded: true }],
+      runs: [{ stateText: "done", isOver: true, isRecorded: true }],
     });
     expect(executions.map(({ door, canBeSaved }) => [door, canBeSaved])).toEqual([
       ["qa", false],
@@ -82,7 +82,6 @@ describe("the state", () => {
     await scene.schedules().note("daily", (now) => ({ ...now, lastRun: run }));
     expect((await state()).schedules[0]?.lastRun).toEqual({
       startedAt: 2,
-      isRecorded: false,
       missed: 3,
       ok: false,
       message: "it failed",

@@ -59,7 +59,7 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
     async start(program) {
       if (!usesDaemon({}, env)) {
         throw new ClaudikinsError("USAGE", "There can be no daemon here, so the program cannot run in it", {
-          hint: `Run it in a shell: claudikins programs run ${program.program}`,
+          hint: `Run it in a shell: claudikins ${"program" in program ? `programs run ${program.program}` : `executions again ${program.again}`}`,
         });
       }
       return ((await client().post("/executions", program)) as { id: string }).id;

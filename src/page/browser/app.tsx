@@ -1,6 +1,8 @@
 /** The frame of the page: its head, the views and messages. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
+import { Activity } from "./activity/activity.tsx";
+import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals.tsx";
 import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
@@ -16,6 +18,7 @@ import { Key, Text } from "./text.tsx";
 
 const views = {
   now: "Now",
+  activity: "Activity",
   servers: "Servers",
   programs: "Programs",
   savings: "Savings",
@@ -26,8 +29,8 @@ type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "servers", "programs", "savings", "rules"];
-  return viewer.people ? ["now", "people"] : ["now"];
+  if (!viewer) return ["now", "activity", "servers", "programs", "savings", "rules"];
+  return viewer.people ? ["now", "activity", "people"] : ["now", "activity"];
 }
 
 type End = "no session" | "ended";
@@ -37,6 +40,8 @@ export function App() {
   const [end, setEnd] = useState<End>();
   const [view, setView] = useState<View>("now");
   const [program, setProgram] = useState<string>();
+  const [execution, setExecution] = useState<string>();
+  const [query, setQuery] = useState<Query>({});
   const [notice, setNotice] = useState<PageNotice>();
   const keys = useKeys((place) => {
     const wanted = state && viewsOf(state)[place];
@@ -77,7 +82,7 @@ export function App() {
         </button>
         {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
       </header>
-      <main>
+      <main class={view === "activity" ? "wide" : ""}>
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
@@ -85,7 +90,7 @@ export function App() {
           </p>
         )}
         <NoticeBar notice={notice} onClose={() => setNotice(undefined)} />
-        <fieldset class="view" disabled={end !== undefined}>
+        <fieldset class={`view ${view}`} disabled={end !== undefined}>
           {view === "now" && (
             <div class="columns">
               <div class="stack">
@@ -98,8 +103,29 @@ export function App() {
                 />
                 <Approvals state={state} hasKeys={keys.areOn} />
               </div>
-              <Executions executions={state.executions} />
+              <Executions
+                executions={state.executions}
+                onChoose={(id) => {
+                  setQuery({});
+                  setExecution(id);
+                  setView("activity");
+                }}
+                onAll={() => {
+                  setExecution(undefined);
+                  setView("activity");
+                }}
+              />
             </div>
+          )}
+          {view === "activity" && (
+            <Activity
+              state={state}
+              query={query}
+              onQuery={setQuery}
+              chosen={execution}
+              onChoose={setExecution}
+              hasKeys={keys.areOn}
+            />
           )}
           {view === "servers" && <Servers state={state} />}
           {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}

@@ -64,14 +64,14 @@ export function timeIn(at: number, zone: string): string {
   }
 }
 
-function RunWords({ run: { startedAt, execution, isRecorded, missed, ok, message } }: { run: PageScheduledRun }) {
+function RunWords({ run: { startedAt, execution, missed, ok, message } }: { run: PageScheduledRun }) {
   const kind = ok === undefined ? "running" : ok ? "good" : "bad";
   return (
     <>
       <span class={`outcome ${kind}`}>{ok === undefined ? "not done yet" : ok ? "ok" : "failed"}</span>{" "}
       <Age at={startedAt} />
       {missed > 0 && `, after ${counted(missed, "missed time")}`}
-      {isRecorded && (
+      {execution !== undefined && ok !== undefined && (
         <>
           {" · "}
           <a href={`trace/${execution}`} target="_blank" rel="noopener">

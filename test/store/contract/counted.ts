@@ -1,7 +1,7 @@
 /** Records of executions, and the counts of the ledger. */
 import { expect, test } from "bun:test";
-import type { CountRow } from "../../../src/store/counts.ts";
 import { type ActivityFacts, type ActivityFilter, toolLines } from "../../../src/store/activity.ts";
+import type { CountRow } from "../../../src/store/counts.ts";
 import type { Keeping, NewRecord } from "../../../src/store/records.ts";
 import type { Processes } from "../contract.ts";
 import { rejection } from "./rejection.ts";
