@@ -78,15 +78,17 @@ export async function openCalls(id: string, app: App): Promise<PageCall[]> {
   });
 }
 
-/** How the code of an execution can be run again. Its server may say why it cannot. */
-export async function againOf(id: string, app: App): Promise<Pick<PageAbout, "canRunAgain" | "command" | "notAgain">> {
-  try {
-    const { source } = await programAgain(id, app, await app.executions());
-    return { canRunAgain: true, command: commandOf(source, app.config.door) };
-  } catch (error) {
-    const { message, hint } = toClaudikinsError(error);
-    return { canRunAgain: false, notAgain: [message, hint].filter(Boolean).join(". ") };
-  }
+export type Again = Pick<PageAbout, "canRunAgain" | "command" | "notAgain">;
+
+/** How the code of an execution can be run again. Throws EXECUTION_NOT_FOUND, USAGE. */
+export async function againOf(id: string, app: App): Promise<Again> {
+  const { source } = await programAgain(id, app, await app.executions());
+  return { canRunAgain: true, command: commandOf(source, app.config.door) };
+}
+
+export function notAgain(error: unknown): Again {
+  const { message, hint } = toClaudikinsError(error);
+  return { canRunAgain: false, notAgain: [message, hint].filter(Boolean).join(". ") };
 }
 
 /** Undefined for code that is too long, or that a terminal could obey or show in another way. */

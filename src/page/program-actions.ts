@@ -18,7 +18,7 @@ import { callOf } from "../programs/saved/namespace.ts";
 import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
-import { againOf } from "./activity.ts";
+import { type Again, againOf, notAgain } from "./activity.ts";
 import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
 import { shownInputs } from "./programs.ts";
@@ -81,10 +81,14 @@ export class ProgramActions {
     return { execution: await this.#options.background.start({ again: id, door, dryRun }) };
   }
 
-  /** How the code of an execution can be run again. */
-  async howAgain({ id, door }: Execution) {
-    await using parts = await this.#partsOf(door);
-    return await againOf(id, parts);
+  /** How the code of an execution can be run again, or why it cannot: its door may no longer exist. */
+  async howAgain({ id, door }: Execution): Promise<Again> {
+    try {
+      await using parts = await this.#partsOf(door);
+      return await againOf(id, parts);
+    } catch (error) {
+      return notAgain(error);
+    }
   }
 
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {

@@ -66,10 +66,10 @@ export function App() {
   return (
     <NoticeContext.Provider value={notices}>
       <header class="top">
-        <p class="brand">
+        <h1 class="brand">
           claudikins
           <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
-        </p>
+        </h1>
         <Views
           shown={viewsOf(state)}
           current={view}

@@ -51,6 +51,7 @@ export function titleOf({ comment, program, code = "", summary }: ListedExecutio
 /** Executions in the order of lists: those that run or wait, and then the newest. */
 export function inOrder(executions: readonly ListedExecution[]): ListedExecution[] {
   return [...executions].sort(
-    (one, other) => Number(isOpen(other)) - Number(isOpen(one)) || (one.id < other.id ? 1 : -1),
+    (one, other) =>
+      Number(isOpen(other)) - Number(isOpen(one)) || other.startedAt - one.startedAt || (one.id < other.id ? 1 : -1),
   );
 }

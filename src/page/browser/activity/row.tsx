@@ -75,7 +75,7 @@ export function RowContent({ execution }: { execution: PageExecution }) {
       </span>
       <span class="cell-title">
         <Text>{title}</Text>
-        {failures ? <span class="failed-calls">{counted(failures, "call")} failed</span> : null}
+        {failures ? <span class="failed-calls"> {counted(failures, "call")} failed</span> : null}
       </span>
       <ToolMarks tools={execution.tools} />
       <span class="cell-place about">
