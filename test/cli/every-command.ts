@@ -521,6 +521,16 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },
+  "executions code": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
+  "executions again": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
   "executions wait": {
     success: { argv: [keptId], keeps: true },
     usage: { argv: [] },

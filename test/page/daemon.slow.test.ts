@@ -155,3 +155,37 @@ test("a saved program runs in the daemon that has taken its place, and the page 
   expect((await project.daemons()).some((daemon) => !daemon.page)).toBe(true);
   await project.claudikins("daemon", "stop");
 });
+
+test("the code of an execution runs again in the daemon, from the page and from the command line, also as a dry run", async () => {
+  const on = { cwd: join(project.path, "project"), env: { ...project.env, CLAUDIKINS_DAEMON: "on" } };
+  const run = (...args: string[]) => runProgram([...claudikinsCommand, ...args], on);
+  const page = await open(JSON.parse((await run("ui", "--json")).stdout).url);
+  const first = (await run("exec", "--detach", "-e", "// It's half\nreturn { half: 21 };")).stdout.trim();
+  const outcomeOf = async (id: string) => {
+    const look = async () => page.get(`api/executions/${id}/outcome`);
+    for (let looks = 0; looks < 200 && (await look()).status !== 200; looks += 1) await Bun.sleep(50);
+    return await (await look()).json();
+  };
+  await outcomeOf(first);
+  expect(await (await page.get(`api/executions/${first}/about`)).json()).toMatchObject({
+    execution: { id: first, title: "It's half", stateText: "done" },
+    canRunAgain: true,
+    command: `claudikins exec -e '// It'\\''s half\nreturn { half: 21 };'`,
+  });
+  const again = await page.post(`api/executions/${first}/again`, { dryRun: false });
+  const { execution } = (await again.json()) as { execution: string };
+  expect([again.status, execution === first]).toEqual([200, false]);
+  expect(await outcomeOf(execution)).toMatchObject({ ok: true, text: '{\n  "half": 21\n}' });
+  const dry = await page.post(`api/executions/${first}/again`, { dryRun: true });
+  const planned = await outcomeOf(((await dry.json()) as { execution: string }).execution);
+  expect(planned).toMatchObject({ ok: true, text: expect.stringContaining("Would have called nothing") });
+  expect((await run("executions", "code", first)).stdout).toBe("// It's half\nreturn { half: 21 };\n");
+  const other = (await run("executions", "again", first)).stdout.trim();
+  expect(await outcomeOf(other)).toMatchObject({ ok: true, text: '{\n  "half": 21\n}' });
+  const refused = await page.post("api/executions/0tsj8yf27sw6astfxpenfht03rvr/again", { dryRun: false });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    422,
+    { error: expect.stringContaining("no execution") },
+  ]);
+  await project.claudikins("daemon", "stop");
+});
