@@ -1,6 +1,7 @@
 /** Reads the filter of the list of executions from an address, and shows one execution with its calls. */
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
+import { shellWord } from "../base/shell-word.ts";
 import { activityStates } from "../programs/execution/activity.ts";
 import { programAgain } from "../programs/execution/run-again.ts";
 import { isId } from "../programs/trace/id.ts";
@@ -94,11 +95,6 @@ export function notAgain(error: unknown): Again {
 /** Undefined for code that is too long, or that a terminal could obey or show in another way. */
 function commandOf(source: string, door: string | undefined): string | undefined {
   if (source.length > maxCopiedCodeChars || /(?![\n\t])\p{Cc}|\p{Bidi_Control}/u.test(source)) return undefined;
-  const behind = door === undefined ? "" : `--door ${quoted(door)} `;
-  return `claudikins exec ${behind}-e ${quoted(source)}`;
-}
-
-/** A word for a POSIX shell. */
-function quoted(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  const behind = door === undefined ? "" : `--door ${shellWord(door)} `;
+  return `claudikins exec ${behind}-e ${shellWord(source)}`;
 }

@@ -527,7 +527,7 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["nothing"] },
   },
   "executions again": {
-    success: { argv: [keptId], keeps: true },
+    success: { argv: [keptId], keeps: true, startsDaemon: true },
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },

@@ -35,8 +35,12 @@ export function fits(execution: ListedExecution, filter: ActivityFilter): boolea
     (states === undefined || states.includes(activityState(execution))) &&
     (server === undefined || (summary?.tools ?? []).some(hasTool)) &&
     (since === undefined || execution.startedAt >= since) &&
-    (text === undefined || searchedWords({ ...execution, tools: summary?.tools }).includes(text.toLowerCase()))
+    (text === undefined || wordsOf(execution).includes(text.toLowerCase()))
   );
+}
+
+function wordsOf(execution: ListedExecution): string {
+  return `${searchedWords({ ...execution, tools: execution.summary?.tools })}\n${titleOf(execution).toLowerCase()}`;
 }
 
 /** What an execution is, in a few words: its comment, its saved program, its calls, or its first line. */
