@@ -1,5 +1,8 @@
 /** A page as a person would see it on a working day. */
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { noteFailure } from "../../src/servers/failures/last-failures.ts";
+import { ServerFailure } from "../../src/servers/failures/server-failure.ts";
 import { Scene, type SceneServer } from "../../test/page/scene.ts";
 import { callOf } from "../../test/programs/trace/records.ts";
 
@@ -44,7 +47,7 @@ const servers: Record<string, SceneServer> = {
     ],
   },
   postgres: {
-    entry: { command: "postgres-mcp", args: ["${DATABASE_URL}"], description: "The database of the shop" },
+    entry: { command: "postgres-mcp", args: ["shop"], description: "The database of the shop" },
     tools: [],
   },
 };
@@ -54,6 +57,14 @@ const minute = 60_000;
 export async function madeUpScene(): Promise<Scene> {
   const scene = await Scene.open(servers);
   const now = Date.now();
+  const { servers: configured } = await loadConfig({ flag: scene.config, cwd: scene.folder.path, env: scene.env });
+  noteFailure(
+    configured.get("postgres")!,
+    new ServerFailure("SERVER_UNAVAILABLE", "postgres exited", {
+      why: "its process exited with code 1: connection to 127.0.0.1:5432 refused",
+    }),
+    scene.env,
+  );
   const why = (line: string, says: string) => `${line} ${says}`;
   await scene.ask({
     server: "github",

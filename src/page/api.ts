@@ -29,6 +29,7 @@ import {
   heldBody,
   labelBody,
   namedBody,
+  newServerBody,
   type PolicyBody,
   pastedBody,
   policyBody,
@@ -38,7 +39,9 @@ import {
   runBody,
   saveBody,
   scheduleBody,
+  serverBody,
   signInBody,
+  switchBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
@@ -46,7 +49,8 @@ import { ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import { SavingsReader } from "./savings.ts";
 import type { RouteRequest, Routes } from "./server.ts";
-import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
+import { ServerActions } from "./server-actions.ts";
+import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 
 interface PageApiOptions {
@@ -61,6 +65,8 @@ interface PageApiOptions {
   /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
   background: Background;
+  /** Opens an app with another config, to try a server before it is added. */
+  openConfig(config: Config): Promise<App>;
   /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
 }
@@ -74,6 +80,7 @@ export class PageApi {
   readonly #programs: ProgramsReader;
   readonly #actions: ProgramActions;
   readonly #held: HeldOnPage;
+  readonly #servers: ServerActions;
   readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
   readonly routes: Routes;
@@ -86,6 +93,7 @@ export class PageApi {
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
     this.#held = new HeldOnPage(app, env);
+    this.#servers = new ServerActions(options);
     this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
     this.routes = this.#routes();
@@ -126,6 +134,7 @@ export class PageApi {
   #routes(): Routes {
     const { app, credentials } = this.#options;
     const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];
+    const servers = this.#servers;
     /** A change of the rules is answered with the rules. */
     const rulesAfter =
       <T>(shape: ZodType<T>, change: (body: T) => Promise<void>) =>
@@ -151,6 +160,15 @@ export class PageApi {
         const { server, tools: marks } = await body(heldBody);
         return held.accept(server, marks);
       },
+      "POST api/servers/check": async ({ body }) => servers.check((await body(serverBody)).server),
+      "GET api/servers/log": (call) => servers.log(serverIn(call)),
+      "POST api/servers/switch": async ({ body }) => {
+        const { server, isOn } = await body(switchBody);
+        return servers.switch(server, isOn);
+      },
+      "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
+      "GET api/servers/catalog": () => catalogOf(),
+      "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
       "POST api/policy": async ({ body }) => {
         const change = await body(policyBody);
         await this.#changePolicy(change);

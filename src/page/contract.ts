@@ -283,7 +283,7 @@ export interface PageServerEntry {
   /** The program, or the host. */
   where?: string | undefined;
   description?: string | undefined;
-  state: "idle" | "starting" | "ready" | "needs" | "signed out" | "broken" | "denied";
+  state: "idle" | "starting" | "ready" | "needs" | "signed out" | "broken" | "denied" | "disabled";
   stateText: string;
   problem?: string | undefined;
   tools?: number | undefined;
@@ -297,6 +297,46 @@ export interface PageServerEntry {
   sandbox?: string | undefined;
   /** Number of tools that are held because their definitions changed. */
   held?: number | undefined;
+  /** Whether it has an entry in the config, which can be switched off and removed. */
+  isOwn: boolean;
+}
+
+/** The result of starting a server once: the answer to `POST api/servers/check`. */
+export interface PageChecked {
+  tools?: number | undefined;
+  tookMs: number;
+  /** Why the tools cannot be called. The lines of the message after the first are the server's last output. */
+  problem?: { message: string; hint?: string | undefined } | undefined;
+  /** What is missing from the tools, and why. */
+  misfits: readonly string[];
+}
+
+/** A line of a server's log: `GET api/servers/log?server=NAME`. */
+export interface PageLogLine {
+  at: number;
+  kind: string;
+  text: string;
+}
+
+/** The answer to `POST api/servers/add`. */
+export interface PageAdded {
+  added: {
+    server: string;
+    tools?: number | undefined;
+    /** Variables that are not set, so that it was not started. */
+    needs?: string[] | undefined;
+    /** Whether it requires a sign-in. */
+    signIn: boolean;
+    notes: string[];
+  }[];
+}
+
+/** A server of the catalog: `GET api/servers/catalog`. */
+export interface PageCatalogServer {
+  name: string;
+  title: string;
+  description: string;
+  variables: { name: string; what: string; required: boolean }[];
 }
 
 /** The held tools of one server: `GET api/held?server=NAME`. `POST api/held` accepts them as they were shown. */

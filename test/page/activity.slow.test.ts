@@ -1,18 +1,16 @@
 /** Activity in a real browser: filters, the keyboard, thousands of rows, the chosen execution, and what can be done with it. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { newId } from "../../src/programs/trace/id.ts";
 import { recordsKept, writeRecords } from "../../src/programs/trace/store.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";
+import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { inStore } from "../support/stored.ts";
 import { scrollWidth, tooFaint } from "./in-browser.js";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
-
-const axe = readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8");
 
 const code = "// Counts the paid orders\nreturn (await shop.list_orders()).length;\n";
 const shop = { entry: { command: "shop-mcp" }, tools: [{ name: "list_orders" }] };
@@ -218,9 +216,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
       const { page } = opened;
       await becomes(async () => (await titles(page)).length, 5);
       const check = async (what: string) => {
-        const found = await page.evaluate(
-          `${axe};axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))`,
-        );
+        const found = await axeFindings(page);
         expect([what, await page.evaluate(scrollWidth), await page.evaluate(tooFaint), found]).toEqual([
           what,
           width,

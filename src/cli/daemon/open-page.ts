@@ -45,6 +45,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
     continued: async (execution, config) =>
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     openDoor: async (door) => app.behindDoor(await load(door)),
+    openConfig: (config) => appOf(config, io, { cwd }),
     background: backgroundOf(file, isAnswered, env),
     // The variables of a changed config may lead to another daemon.
     running: async () => statusOf(placeOf(file, env).socket),

@@ -13,7 +13,7 @@ import { Programs, programKey } from "./programs.tsx";
 import { RulesView } from "./rules.tsx";
 import { SavingsView } from "./savings.tsx";
 import { ScheduleTrouble, troubled } from "./schedules.tsx";
-import { Servers } from "./servers.tsx";
+import { Servers } from "./servers/servers.tsx";
 import { Key, Text } from "./text.tsx";
 
 const views = {
