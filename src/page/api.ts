@@ -17,6 +17,7 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import { activityIn, openCalls, recordedCalls } from "./activity.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
+import { callsIn, readCalls } from "./calls.ts";
 import type { PageAbout, PageActivity, PageState } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
@@ -150,6 +151,7 @@ export class PageApi {
       "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),
       "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
       "GET api/activity": (call) => this.#activity(call),
+      "GET api/calls": ({ search }) => readCalls(callsIn(search), { config: ownConfig(app) }, app.store),
       "GET api/executions/*/about": (call) => this.#about(call.id),
       "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
@@ -241,6 +243,11 @@ function configText(config: Config, env: Environment): string {
   if (origin.kind === "demo") return "the built-in demo";
   const own = extended && ownServersOf(config).length > 0 ? [extended.file] : [];
   return [origin.file, ...own].map((file) => inHome(file, homeOf(env))).join(" and ");
+}
+
+/** Undefined for the demo, whose calls are of no config. */
+function ownConfig({ config: { origin } }: App): string | undefined {
+  return origin.kind === "demo" ? undefined : origin.file;
 }
 
 function fileOf(origin: ConfigOrigin): string {

@@ -177,6 +177,37 @@ export interface PageCall {
   isPlanned: boolean;
 }
 
+/** Calls of the call log, newest first: the answer to `GET api/calls`. */
+export interface PageCalls {
+  calls: PageLoggedCall[];
+  /** The place after which the rest is found. */
+  next?: string | undefined;
+}
+
+export interface PageLoggedCall {
+  id: string;
+  at: number;
+  server: string;
+  tool: string;
+  outcome: "ok" | "tool_error" | "denied" | "failed" | "cancelled";
+  /** The code of the error. */
+  code?: string | undefined;
+  /** The agent, or the kind of command. */
+  by: string;
+  /** The person or the token. */
+  person?: string | undefined;
+  door?: string | undefined;
+  program?: string | undefined;
+  execution?: string | undefined;
+  durationMs: number;
+  waitedMs: number;
+  resultBytes: number;
+  /** What a person has decided about it. */
+  approval?: string | undefined;
+  /** The labels of the tool's data, with spaces between them. */
+  labels?: string | undefined;
+}
+
 /** A saved program. `GET api/programs/code?name=NAME&door=DOOR` has its code. */
 export interface PageProgram {
   name: string;

@@ -17,6 +17,7 @@ import { configOwner } from "../../servers/logs/place.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { activityIn, recordedCalls } from "../activity.ts";
 import { type Continued, PageApprovals } from "../approvals.ts";
+import { callsIn, readCalls } from "../calls.ts";
 import type { PageAbout, PageActivity, PageApproval, PageExecution, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
@@ -137,6 +138,10 @@ export class PeopleApi {
         throw new RefusedRequest(403, "You may not approve or deny calls");
       },
       "GET api/activity": (call) => this.#activity(call, viewer),
+      "GET api/calls": ({ search }) => {
+        const own = { config: configOwner(this.#options.app.config.origin) ?? "", person: viewer.id };
+        return readCalls(callsIn(search), own, this.#options.app.store);
+      },
       "GET api/executions/*/about": ({ id }) => this.#about(id, viewer),
       "POST api/executions/*/cancel": ({ id }) => this.#cancel(id, viewer),
       "POST api/people/revoke": change("revoked"),

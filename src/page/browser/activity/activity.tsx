@@ -1,8 +1,9 @@
 /** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
 import { Problem } from "../problem.tsx";
+import { CallLog } from "./call-log.tsx";
 import { Detail } from "./detail.tsx";
 import { Filters } from "./filters.tsx";
 import { ActivityList } from "./list.tsx";
@@ -30,30 +31,45 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
     setTimeout(() => document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id ?? "")}"]`)?.focus());
   };
   useStickyTop(rows.length > 0);
+  const [isCalls, setCalls] = useState(false);
   return (
     <div class={chosen === undefined ? "activity-view" : "activity-view with-detail"}>
       <section class="panel activity-panel" aria-labelledby="activity">
         <div class="activity-top">
           <h2 id="activity">
-            Activity{" "}
-            {found && (
+            Activity
+            <Tabs isCalls={isCalls} onChoose={setCalls} />
+            {found && !isCalls && (
               <span class="about total" role="status">
                 {grouped(rows.length)}
                 {found.next !== undefined && "+"}
               </span>
             )}
           </h2>
-          <Filters
-            query={query}
-            agents={found?.agents ?? []}
-            doors={found?.doors ?? []}
-            servers={servers.map(({ name }) => name)}
-            hasKeys={hasKeys}
-            onChange={onQuery}
-          />
+          {!isCalls && (
+            <Filters
+              query={query}
+              agents={found?.agents ?? []}
+              doors={found?.doors ?? []}
+              servers={servers.map(({ name }) => name)}
+              hasKeys={hasKeys}
+              onChange={onQuery}
+            />
+          )}
         </div>
-        {problem && <Problem reason={problem} />}
-        {found && rows.length === 0 && (
+        {isCalls && (
+          <CallLog
+            servers={servers.map(({ name }) => name)}
+            hasOthers={!viewer}
+            mark={mark}
+            onChoose={(id) => {
+              onQuery({});
+              onChoose(id);
+            }}
+          />
+        )}
+        {!isCalls && problem && <Problem reason={problem} />}
+        {!isCalls && found && rows.length === 0 && (
           <p class="empty">
             {isFiltered ? (
               "Nothing fits these filters."
@@ -70,7 +86,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
             )}
           </p>
         )}
-        {rows.length > 0 && (
+        {!isCalls && rows.length > 0 && (
           <ActivityList
             rows={rows}
             chosen={chosen}
@@ -91,6 +107,21 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
         />
       )}
     </div>
+  );
+}
+
+/** The executions, or the single calls of all of them. */
+function Tabs({ isCalls, onChoose }: { isCalls: boolean; onChoose(isCalls: boolean): void }) {
+  const tab = (name: string, isChosen: boolean, value: boolean) => (
+    <button type="button" aria-pressed={isChosen} onClick={() => onChoose(value)}>
+      {name}
+    </button>
+  );
+  return (
+    <span class="tabs">
+      {tab("Executions", !isCalls, false)}
+      {tab("Calls", isCalls, true)}
+    </span>
   );
 }
 
