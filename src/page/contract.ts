@@ -229,6 +229,39 @@ export interface PageProgram {
   runs: PageRun[];
 }
 
+/** The tests, triggers and deliveries of a saved program: `GET api/programs/about?name=NAME&door=DOOR`. */
+export interface PageProgramAbout {
+  /** The files of its recordings, which are its tests. */
+  recordings: string[];
+  triggers: { id: string; source: string; filter?: string | undefined; perMinute: number }[];
+  /** Dead ones first, and the newest of each. */
+  deliveries: PageDelivery[];
+}
+
+export interface PageDelivery {
+  id: string;
+  trigger: string;
+  /** `failed`: it begins again at `nextAt`. `dead`: only if a person says so. */
+  state: "waiting" | "running" | "done" | "failed" | "dead";
+  attempts: number;
+  at: number;
+  nextAt?: number | undefined;
+  execution?: string | undefined;
+  message?: string | undefined;
+}
+
+/** One replayed recording: `POST api/programs/test`. */
+export interface PageTested {
+  recording: string;
+  ok: boolean;
+  durationMs: number;
+  differences: string[];
+  /** Number of further differences. */
+  more: number;
+  /** Why it cannot be replayed. */
+  problem?: string | undefined;
+}
+
 export interface PageInput {
   name: string;
   /** The type of the input in words, such as "a whole number". */

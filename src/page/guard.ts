@@ -138,6 +138,8 @@ export type ScheduleBody = z.infer<typeof scheduleBody>;
 /** A program or a schedule. */
 export const namedBody = z.strictObject({ name, door });
 
+export const retryBody = z.strictObject({ delivery: z.string().min(1).max(200), door });
+
 /** A person who has signed in, by the id. */
 export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/) });
 

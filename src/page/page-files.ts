@@ -8,7 +8,7 @@ import controls from "./browser/controls.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
-import programs from "./browser/programs.css" with { type: "text" };
+import programs from "./browser/programs/programs.css" with { type: "text" };
 import savings from "./browser/savings.css" with { type: "text" };
 import held from "./browser/servers/held.css" with { type: "text" };
 import servers from "./browser/servers/servers.css" with { type: "text" };

@@ -6,6 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { dryRunText } from "../programs/dry-run/report-text.ts";
+import { retryDelivery } from "../programs/events/manage.ts";
 import { cancelFor } from "../programs/execution/cancel-for.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
@@ -19,8 +20,9 @@ import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
 import { type Again, againOf, notAgain } from "./activity.ts";
-import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
+import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
+import { aboutProgram, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
 
 /** Characters of the value of an execution that was started on the page. */
@@ -101,6 +103,20 @@ export class ProgramActions {
   /** Ends a schedule. Throws PROGRAM_NOT_FOUND. */
   async unschedule({ name, door }: Named): Promise<void> {
     await removeSchedule(name, this.#managed(door));
+  }
+
+  about({ name, door }: Named): Promise<PageProgramAbout> {
+    return aboutProgram(name, this.#placeOf(door), this.#options.app);
+  }
+
+  async test({ name, door }: Named): Promise<PageTested[]> {
+    return await testedProgram(name, this.#placeOf(door), this.#options.app);
+  }
+
+  /** Lets a dead delivery begin again. Throws USAGE, PROGRAM_NOT_FOUND. */
+  async retry({ delivery, door }: { delivery: string; door?: string | undefined }): Promise<void> {
+    await retryDelivery(delivery, this.#managed(door));
+    await this.#options.background.wake();
   }
 
   async remove({ name, door }: Named): Promise<void> {

@@ -9,10 +9,10 @@ import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
 import { People, SignOut } from "./people.tsx";
-import { Programs, programKey } from "./programs.tsx";
+import { Programs, programKey } from "./programs/programs.tsx";
+import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { RulesView } from "./rules.tsx";
 import { SavingsView } from "./savings.tsx";
-import { ScheduleTrouble, troubled } from "./schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { Key, Text } from "./text.tsx";
 
@@ -57,6 +57,11 @@ export function App() {
 
   useEffect(() => follow({ onState: setState, onEnd: setEnd }), []);
 
+  const showExecution = (id: string) => {
+    setQuery({});
+    setExecution(id);
+    setView("activity");
+  };
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
@@ -105,11 +110,7 @@ export function App() {
               </div>
               <Executions
                 executions={state.executions}
-                onChoose={(id) => {
-                  setQuery({});
-                  setExecution(id);
-                  setView("activity");
-                }}
+                onChoose={showExecution}
                 onAll={() => {
                   setExecution(undefined);
                   setView("activity");
@@ -128,7 +129,9 @@ export function App() {
             />
           )}
           {view === "servers" && <Servers state={state} />}
-          {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}
+          {view === "programs" && (
+            <Programs state={state} wanted={program} onChoose={setProgram} onExecution={showExecution} />
+          )}
           {view === "savings" && <SavingsView savings={state.savings} />}
           {view === "rules" && <RulesView mark={state.rulesMark} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}

@@ -8,7 +8,7 @@ import { ChangeButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
-import { SaveDialog } from "../save-dialog.tsx";
+import { SaveDialog } from "../programs/save-dialog.tsx";
 import { Text } from "../text.tsx";
 import { CallList } from "./calls.tsx";
 import { Outcome } from "./outcome.tsx";

@@ -1,10 +1,10 @@
 /** The schedules of saved programs, and their problems. */
-import { counted } from "../../base/counted.ts";
-import type { PageSchedule, PageScheduledRun } from "../contract.ts";
-import { Age } from "./age.tsx";
-import { ChangeButton } from "./asked-button.tsx";
-import { Panel } from "./panel.tsx";
-import { Text } from "./text.tsx";
+import { counted } from "../../../base/counted.ts";
+import type { PageSchedule, PageScheduledRun } from "../../contract.ts";
+import { Age } from "../age.tsx";
+import { ChangeButton } from "../asked-button.tsx";
+import { Panel } from "../panel.tsx";
+import { Text } from "../text.tsx";
 
 export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
   if (schedules.length === 0) return null;

@@ -1,18 +1,19 @@
 /** The saved programs, each with its description, the tools that it may call, its runs and its schedules. */
 
 import { useState } from "preact/hooks";
-import { durationText } from "../../base/duration.ts";
-import type { PageProgram, PageRun, PageState } from "../contract.ts";
-import { Age } from "./age.tsx";
-import { ChangeButton } from "./asked-button.tsx";
+import { durationText } from "../../../base/duration.ts";
+import type { PageProgram, PageRun, PageState } from "../../contract.ts";
+import { Age } from "../age.tsx";
+import { ChangeButton } from "../asked-button.tsx";
+import { get } from "../client.ts";
+import { useNotices } from "../notice.tsx";
+import { Panel } from "../panel.tsx";
+import { useRoving } from "../roving.ts";
+import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { Around } from "./around.tsx";
 import { CallFacts } from "./call-facts.tsx";
-import { get } from "./client.ts";
-import { useNotices } from "./notice.tsx";
-import { Panel } from "./panel.tsx";
 import { ProgramForm } from "./program-form.tsx";
-import { useRoving } from "./roving.ts";
 import { ProgramSchedules } from "./schedules.tsx";
-import { ScrolledText, Text, visibleLines } from "./text.tsx";
 
 /** Names a program uniquely among all doors. */
 export function programKey({ name, door }: { name: string; door?: string | undefined }): string {
@@ -24,9 +25,11 @@ interface ProgramsProps {
   /** The key of the program whose details are shown. */
   wanted: string | undefined;
   onChoose(key: string): void;
+  /** Shows an execution. */
+  onExecution(id: string): void;
 }
 
-export function Programs({ state, wanted, onChoose }: ProgramsProps) {
+export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps) {
   const { programs, schedules, programProblems } = state;
   const roving = useRoving(programs.map(programKey));
   const chosen = programs.find((each) => programKey(each) === wanted) ?? programs[0];
@@ -81,7 +84,7 @@ export function Programs({ state, wanted, onChoose }: ProgramsProps) {
           })}
         </ul>
       </Panel>
-      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} />}
+      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} onExecution={onExecution} />}
     </div>
   );
 }
@@ -90,13 +93,19 @@ function NoPrograms() {
   return (
     <p class="empty">
       No program is saved yet. Agents save their last program with <code>programs.save</code>, and you with{" "}
-      <code>claudikins programs save</code>. An execution that was recorded with its contents has the button "Save as
+      <code>claudikins programs save</code>. An execution that was recorded with its contents has the button "Keep as
       program".
     </p>
   );
 }
 
-function Details({ program, state }: { program: PageProgram; state: PageState }) {
+interface DetailsProps {
+  program: PageProgram;
+  state: PageState;
+  onExecution(id: string): void;
+}
+
+function Details({ program, state, onExecution }: DetailsProps) {
   const { name, door, description, call, calls, savedAt, savedBy, from, changed, runs } = program;
   const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
   return (
@@ -133,7 +142,8 @@ function Details({ program, state }: { program: PageProgram; state: PageState })
       )}
       <ProgramForm program={program} />
       <ProgramSchedules schedules={schedules} />
-      <Runs runs={runs} />
+      <Around program={program} onExecution={onExecution} />
+      <Runs runs={runs} onExecution={onExecution} />
       <Code name={name} door={door} mark={savedAt} />
       <div class="actions">
         <ChangeButton
@@ -149,7 +159,7 @@ function Details({ program, state }: { program: PageProgram; state: PageState })
   );
 }
 
-function Runs({ runs }: { runs: PageRun[] }) {
+function Runs({ runs, onExecution }: { runs: PageRun[]; onExecution(id: string): void }) {
   return (
     <section class="part" aria-labelledby="runs">
       <h3 id="runs">Last runs</h3>
@@ -161,11 +171,9 @@ function Runs({ runs }: { runs: PageRun[] }) {
               <span class={`outcome ${run.kind}`}>{run.stateText}</span> <Age at={run.startedAt} />
               {run.durationMs !== undefined && <span class="about"> · {durationText(run.durationMs)}</span>}
             </span>
-            {run.isRecorded && (
-              <a href={`trace/${run.id}`} target="_blank" rel="noopener" title={`Timeline of ${run.id}`}>
-                Timeline
-              </a>
-            )}
+            <button type="button" onClick={() => onExecution(run.id)}>
+              Show
+            </button>
           </li>
         ))}
       </ul>
