@@ -33,6 +33,14 @@ try {
       const shot = (name: string) =>
         page.screenshot({ path: join(out, `${name}.png`), animations: "disabled", fullPage: values.all });
       if (!values.all) await shot(`ui-${colorScheme}`);
+      if (!values.all && colorScheme === "light") {
+        await page.keyboard.press("2");
+        await page.locator(".activity-row").first().waitFor();
+        await shot("ui-activity-light");
+        await page.keyboard.press("3");
+        await page.locator("#server").waitFor();
+        await shot("ui-servers-light");
+      }
       for (const key of values.all ? ["1", "2", "3", "4", "5", "6"] : []) {
         await page.keyboard.press(key);
         await page.waitForTimeout(300);

@@ -1,5 +1,5 @@
 /** What lists of executions show and select: one short row for each record of `records`, which is removed with it. */
-import { all, run, type Values, type Work } from "./work.ts";
+import { all, type Values, type Work } from "./work.ts";
 
 /** Agents and doors that a list can be narrowed to. */
 const maxListedFacets = 50;
@@ -51,21 +51,10 @@ export interface Facets {
   doors: string[];
 }
 
-/** The lines of `ActivityFacts.tools`. */
-export function toolLines(tools: readonly { server: string; tool: string }[]): string {
-  return `\n${tools.map(({ server, tool }) => `${server}\t${tool}\n`).join("")}`;
-}
-
-const factKeys = ["config", "door", "person", "agent", "program", "state", "tools", "words"] as const;
-
-/** Writes nothing if the record has facts already, because it was written before. */
-export function insertFacts(id: string, at: number, facts: ActivityFacts): Work<number> {
-  return run(
-    `INSERT INTO claudikins.activity (id, at, ${factKeys.join(", ")})
-     VALUES ($id, $at, ${factKeys.map((key) => `$${key}`).join(", ")}) ON CONFLICT DO NOTHING`,
-    { id, at, ...facts },
-  );
-}
+/** Adds what a record is selected by: nothing if it was written before. */
+export const insertFacts = `
+  INSERT INTO claudikins.activity (id, at, config, door, person, agent, program, state, tools, words)
+  VALUES ($id, $at, $config, $door, $person, $agent, $program, $state, $tools, $words) ON CONFLICT DO NOTHING`;
 
 type Summaries = { id: string; summary: string }[];
 

@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     expect(opened.said).toEqual([]);
   });
 
-  test("that do not start, or whose name is taken, are not added, and the form keeps what was typed", async () => {
+  test("a server that does not start, or has a name that is taken, is not added, and the form keeps what was typed", async () => {
     await using opened = await open();
     const { page } = opened;
     const before = config();
@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     expect([config(), auditLines(scene.env)]).toEqual([before, []]);
   });
 
-  test("of the catalog are found by what they do, and show which variables they need", async () => {
+  test("servers of the catalog are found by what they do, and show which variables they need", async () => {
     await using opened = await open();
     const { page } = opened;
     await button(page, "Add a server").click();

@@ -254,7 +254,7 @@ describe("imports", () => {
     const allowed = ({ to, ours, typeOnly }: Import) =>
       ours
         ? typeOnly || carried.includes(to) || (to.startsWith("page/browser/") && !to.startsWith(execution))
-        : /^preact(?:\/hooks)?$/.test(to);
+        : /^(?:preact(?:\/hooks)?|@tanstack\/virtual-core)$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
     const byCarried = imports.filter(({ from }) => [...carried, "page/contract.ts"].includes(from));

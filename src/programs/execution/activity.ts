@@ -1,7 +1,7 @@
 /** Lists executions of one config by what they are: with a filter, in pages, those that run or wait first. */
 import type { ActivityFilter } from "../../store/activity.ts";
 import { callsSentence } from "../trace/about.ts";
-import { type EndState, endStateOf, endStates, searchedWords } from "../trace/store.ts";
+import { type EndState, endStateOf, endStates, searchedIn } from "../trace/store.ts";
 import { isOpen, type ListedExecution } from "./listed-executions.ts";
 
 /** `waiting` stands for executions that wait for a person, a timer, or a process. */
@@ -40,7 +40,7 @@ export function fits(execution: ListedExecution, filter: ActivityFilter): boolea
 }
 
 function wordsOf(execution: ListedExecution): string {
-  return `${searchedWords({ ...execution, tools: execution.summary?.tools })}\n${titleOf(execution).toLowerCase()}`;
+  return `${searchedIn({ ...execution, tools: execution.summary?.tools }).words}\n${titleOf(execution).toLowerCase()}`;
 }
 
 /** What an execution is, in a few words: its comment, its saved program, its calls, or its first line. */

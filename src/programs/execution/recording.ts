@@ -11,7 +11,6 @@ import { textOf } from "../../sandbox/binding-value.ts";
 import type { CallRequest, Outcome, OutcomeError } from "../../sandbox/contract.ts";
 import type { Store } from "../../store/store.ts";
 import { usedNames } from "../call-log/ended-calls.ts";
-import type { ExecutionParts } from "../execute.ts";
 import { maxMaskedSecretChars, maxRecordedArgumentChars, maxRecordedResultChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import type { ToolCallEvent } from "../tool-call-events.ts";
@@ -104,7 +103,10 @@ export class TraceRecorder {
 }
 
 /** What a record is made from. */
-type RecordedParts = Parts & Pick<ExecutionParts, "cwd">;
+type RecordedParts = Parts & {
+  /** The working directory of servers that name none. */
+  cwd: string;
+};
 
 export interface RecordingOptions {
   id: string;
@@ -313,6 +315,11 @@ export class TraceRecording {
     const source = this.#source;
     const { door, person } = this.#parts.config;
     const timeline = noted.map((each) => this.#call(each, durationMs, contents));
+    const tools = new Map<string, CalledTool>();
+    for (const { server, tool } of timeline) {
+      const key = `${server}\n${tool}`;
+      tools.set(key, { server, tool, calls: (tools.get(key)?.calls ?? 0) + 1 });
+    }
     const comment = contents?.text(commentIn(source), maxSummedTextChars).text;
     const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     return {
@@ -325,7 +332,7 @@ export class TraceRecording {
       config,
       door,
       person,
-      agent: agentText(this.#host)?.slice(0, maxSummedTextChars),
+      agent: this.#host && agentText(this.#host)?.slice(0, maxSummedTextChars),
       // The folder of a server for people says nothing about them.
       folder: person === undefined ? this.#parts.cwd : undefined,
       comment: comment === "" ? undefined : comment,
@@ -336,7 +343,7 @@ export class TraceRecording {
       beforeMs: rounded(this.#startedAt - this.#begunAt),
       calls: receipt.calls,
       failures: receipt.failures,
-      tools: timeline.length === 0 ? undefined : calledTools(timeline),
+      tools: tools.size === 0 ? undefined : [...tools.values()].slice(0, maxSummedTools),
       charsIn: receipt.charsIn,
       charsOut: receipt.charsOut,
       hasContents: contents !== undefined,
@@ -391,17 +398,6 @@ export class TraceRecording {
       result: end.outcome === "ok" ? contents?.json(end.text, maxRecordedResultChars, "result") : undefined,
     };
   }
-}
-
-/** Each tool once, in the order of their first calls. */
-function calledTools(timeline: readonly RecordedCall[]): CalledTool[] {
-  const tools = new Map<string, CalledTool>();
-  for (const { server, tool } of timeline) {
-    const key = JSON.stringify([server, tool]);
-    const known = tools.get(key) ?? { server, tool, calls: 0 };
-    tools.set(key, { ...known, calls: known.calls + 1 });
-  }
-  return [...tools.values()].slice(0, maxSummedTools);
 }
 
 function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Excerpts | undefined): RecordedError {

@@ -325,7 +325,7 @@ export function aboutRequest(request: string, chars?: number): AboutProgram {
   return {
     code: source.slice(0, chars),
     comment: program ? "" : commentIn(source),
-    agent: agentText(host),
+    agent: host && agentText(host),
     folder: person === undefined ? cwd : undefined,
     program: program?.name,
     door,

@@ -81,7 +81,7 @@ const hostShape = record({ "name?": text, "version?": text, "protocol?": text })
 export type HostIdentity = ValueOf<typeof hostShape>;
 
 /** `codex 1.2`. Undefined if the agent has not named itself. */
-export function agentText({ name, version }: HostIdentity = {}): string | undefined {
+export function agentText({ name, version }: HostIdentity): string | undefined {
   return [name, version].filter(Boolean).join(" ") || undefined;
 }
 

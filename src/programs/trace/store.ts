@@ -2,7 +2,7 @@
 
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { dayMs, megabyte } from "../../base/units.ts";
-import { type ActivityFacts, type ActivityFilter, type ActivityPage, toolLines } from "../../store/activity.ts";
+import type { ActivityFilter, ActivityPage } from "../../store/activity.ts";
 import type { NewRecord, StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
@@ -29,22 +29,17 @@ export async function writeRecords(
 function rowOf(record: ExecutionRecord): NewRecord {
   const { host, protocols, code, timeline, moreCalls, logs, error, value, labels, ...summary } = record;
   const rest = JSON.stringify({ host, protocols, code, timeline, moreCalls, logs, error, value, labels });
-  const { id, at } = record;
-  return { id, at: Math.floor(at), summary: JSON.stringify(summary), rest, facts: factsOf(summary) };
-}
-
-function factsOf(summary: Summary): ActivityFacts {
-  const { config, door = null, person, agent = null, program = null, tools = [] } = summary;
-  return {
+  const { id, at, config, door = null, person, agent = null, program = null } = record;
+  const facts = {
     config,
     door,
     person: person?.id ?? null,
     agent,
     program,
-    state: endStateOf(summary),
-    tools: toolLines(tools),
-    words: searchedWords(summary),
+    state: endStateOf(record),
+    ...searchedIn(record),
   };
+  return { id, at: Math.floor(at), summary: JSON.stringify(summary), rest, facts };
 }
 
 export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "reason" | "failedWith">): EndState {
@@ -53,19 +48,18 @@ export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "rea
   return reason === "cancelled" ? "cancelled" : "failed";
 }
 
-/** The lowercase text by which a list of executions is searched. */
-export function searchedWords({
-  id,
-  agent,
-  door,
-  person,
-  folder,
-  program,
-  comment,
-  tools = [],
-}: Pick<Summary, "id" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools">): string {
-  const called = tools.map(({ server, tool }) => `${server}.${tool}`);
-  return [id, program, comment, ...called, agent, person?.name, door, folder].filter(Boolean).join("\n").toLowerCase();
+type Searched = Pick<Summary, "id" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools">;
+
+/** What a list of executions is searched by: the tools as in `ActivityFacts`, and the lowercase text. */
+export function searchedIn(summary: Searched): { tools: string; words: string } {
+  const { id, agent, door, person, folder, program, comment, tools = [] } = summary;
+  const texts = [id, program, comment, agent, person?.name, door, folder];
+  let lines = "\n";
+  for (const { server, tool } of tools) {
+    lines += `${server}\t${tool}\n`;
+    texts.push(`${server}.${tool}`);
+  }
+  return { tools: lines, words: texts.filter(Boolean).join("\n").toLowerCase() };
 }
 
 /** All readable summaries, newest first. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */

@@ -1,6 +1,6 @@
 /** Records of executions, and the counts of the ledger. */
 import { expect, test } from "bun:test";
-import { type ActivityFacts, type ActivityFilter, toolLines } from "../../../src/store/activity.ts";
+import type { ActivityFacts, ActivityFilter } from "../../../src/store/activity.ts";
 import type { CountRow } from "../../../src/store/counts.ts";
 import type { Keeping, NewRecord } from "../../../src/store/records.ts";
 import type { Processes } from "../contract.ts";
@@ -13,7 +13,7 @@ const facts: ActivityFacts = {
   agent: null,
   program: null,
   state: "done",
-  tools: toolLines([]),
+  tools: "\n",
   words: "",
 };
 const stored = (id: string, at: number, rest = "{}") => ({ id, at, summary: JSON.stringify({ id }), rest });
@@ -81,10 +81,7 @@ export function recordsContract(processes: Processes): void {
 
   test("are selected by each fact and by all together, in pages, newest first", async () => {
     const { one, other } = processes;
-    const tools = toolLines([
-      { server: "shop", tool: "list_orders" },
-      { server: "a%", tool: "it_em" },
-    ]);
+    const tools = "\nshop\tlist_orders\na%\tit_em\n";
     await one.records.add(
       [
         record("a", 1, "{}", { door: "qa", agent: "codex 1", tools, words: "nightly 100% Ä!".toLowerCase() }),

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
+import { hourMs } from "../../../base/units.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageCalls, PageLoggedCall } from "../../contract.ts";
 import { Age } from "../age.tsx";
@@ -11,8 +12,6 @@ import { Text, ToolName } from "../text.tsx";
 
 /** Silence after which typed conditions count. */
 const typedMs = 250;
-
-const hourMs = 3_600_000;
 
 interface CallQuery {
   who?: string | undefined;

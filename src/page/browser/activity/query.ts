@@ -1,5 +1,6 @@
 /** The filter of the list of executions, and the pages that the server finds for it. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { hourMs } from "../../../base/units.ts";
 import type { PageActivity, PageExecution } from "../../contract.ts";
 import { get } from "../client.ts";
 import type { Reason } from "../problem.tsx";
@@ -17,8 +18,6 @@ export interface Query {
   /** Hours until now. */
   hours?: string | undefined;
 }
-
-const hourMs = 3_600_000;
 
 function pathOf({ hours, ...query }: Query, after?: string): string {
   const since = hours === undefined ? undefined : String(Date.now() - Number(hours) * hourMs);
