@@ -32,6 +32,7 @@ import {
   type DaemonAnswer,
   executionIn,
   problem,
+  restartIn,
   valueAnswer,
 } from "./messages.ts";
 import { DaemonPage, type LocalPage } from "./page.ts";
@@ -267,6 +268,8 @@ class Daemon {
           return this.#refusal(request) ?? (await this.#execute(request));
         case "POST /run":
           return this.#refusal(request) ?? (await this.#run(request));
+        case "POST /restart":
+          return this.#refusal(request) ?? (await this.#restart(request));
         case "POST /cancel":
           return answerOf({ cancelled: await this.#cancel(cancelledIn(bodyIn(body))) });
         case "POST /adopt": {
@@ -287,7 +290,7 @@ class Daemon {
         default:
           throw new ClaudikinsError(
             "USAGE",
-            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /adopt, POST /ui, GET /status or POST /stop`,
+            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /restart, POST /adopt, POST /ui, GET /status or POST /stop`,
           );
       }
     } catch (thrown) {
@@ -327,6 +330,20 @@ class Daemon {
       // The caller's next command may look for the record.
       await app.recorder?.end();
       return answerOf({ ...(await outcomeJson(outcome)), folders: app.config.folders });
+    });
+  }
+
+  /** A server on the network has no process here: its connections are made anew. */
+  async #restart({ body, signal: left }: DaemonRequest): Promise<DaemonAnswer> {
+    return this.#busy(async () => {
+      const { server, ...caller } = restartIn(bodyIn(body));
+      const app = await this.#apps.of(caller);
+      app.pool.state(server);
+      const ended = await this.#options.sharedServers.end(server);
+      for (const each of this.#apps.withOwnPools) if (each.config.servers.has(server)) await each.pool.release(server);
+      const signal = AbortSignal.any([left, this.#closing.signal]);
+      const { tools } = await app.catalog.tools(server, { signal });
+      return answerOf({ ended, tools: tools.length });
     });
   }
 

@@ -112,6 +112,15 @@ export function cancelledIn(body: unknown): string {
   return z.object({ id: text }).safeParse(body).data?.id ?? "";
 }
 
+const restartRequest = z.object({ server: text.min(1), ...caller });
+
+/** Throws USAGE. */
+export function restartIn(body: unknown): z.infer<typeof restartRequest> {
+  const { success, data } = restartRequest.safeParse(body);
+  if (success) return data;
+  throw new ClaudikinsError("USAGE", 'Expected a server: {"server": "…"}');
+}
+
 /** The ids in a request to continue executions. */
 export function adoptionIn(body: unknown): string[] {
   return z.object({ executions: z.array(text) }).safeParse(body).data?.executions ?? [];

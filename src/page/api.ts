@@ -134,7 +134,7 @@ export class PageApi {
 
   /** The page's requests, by method and path. */
   #routes(): Routes {
-    const { app, credentials } = this.#options;
+    const { app, credentials, background } = this.#options;
     const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];
     const servers = this.#servers;
     /** A change of the rules is answered with the rules. */
@@ -164,6 +164,7 @@ export class PageApi {
         return held.accept(server, marks);
       },
       "POST api/servers/check": async ({ body }) => servers.check((await body(serverBody)).server),
+      "POST api/servers/restart": async ({ body }) => background.restart((await body(serverBody)).server),
       "GET api/servers/log": (call) => servers.log(serverIn(call)),
       "POST api/servers/switch": async ({ body }) => {
         const { server, isOn } = await body(switchBody);

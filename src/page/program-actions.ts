@@ -37,6 +37,8 @@ export type StartedInBackground = { door: string | undefined } & (
 export interface Background {
   /** Starts a saved program, or the code of an execution again. Returns the id of the new execution. Throws what the daemon throws. */
   start(program: StartedInBackground): Promise<string>;
+  /** Ends the processes of a server, and starts it again. Throws what starting it throws. */
+  restart(server: string): Promise<{ ended: number; tools: number }>;
   /** Starts a daemon if none is running. Returns false if there can be none. */
   wake(): Promise<boolean>;
 }

@@ -425,6 +425,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["all"] },
     failure: { argv: ["--config", "nope.json"] },
   },
+  "daemon restart": {
+    success: { argv: ["odd"], files: working, startsDaemon: true },
+    usage: { argv: [] },
+    failure: { argv: ["gone"], files: working },
+  },
   "daemon stop": {
     success: { argv: [], files: working },
     usage: { argv: ["--all", "--config", "claudikins.json"] },

@@ -189,3 +189,28 @@ test("the code of an execution runs again in the daemon, from the page and from 
   ]);
   await project.claudikins("daemon", "stop");
 });
+
+test("a server is started and restarted in the daemon, from the page and from the command line, and its state says so", async () => {
+  const on = { cwd: join(project.path, "project"), env: { ...project.env, CLAUDIKINS_DAEMON: "on" } };
+  const run = (...args: string[]) => runProgram([...claudikinsCommand, ...args], on);
+  const page = await open(JSON.parse((await run("ui", "--json")).stdout).url);
+  const held = async () => (await project.daemons()).flatMap((daemon) => daemon.held.map(({ pid }) => pid));
+  const started = await page.post("api/servers/restart", { server: "seen" });
+  expect(await started.json()).toMatchObject({ ended: 0, tools: expect.any(Number) });
+  const first = await held();
+  expect(first).toHaveLength(1);
+  const { servers } = (await (await page.get("api/state")).json()) as { servers: object[] };
+  expect(servers).toMatchObject([{ name: "seen", state: "ready" }]);
+  const again = await page.post("api/servers/restart", { server: "seen" });
+  expect(await again.json()).toMatchObject({ ended: 1 });
+  const second = await held();
+  expect([second.length, second[0] === first[0]]).toEqual([1, false]);
+  const { stdout } = await run("daemon", "restart", "seen");
+  expect(stdout).toMatch(/^Restarted seen: \d+ tools\n$/);
+  expect((await held())[0]).not.toBe(second[0]);
+  // It can be called as before.
+  expect((await run("call", "seen.seen")).exitCode).toBe(0);
+  const unknown = await page.post("api/servers/restart", { server: "nobody" });
+  expect([unknown.status, await unknown.json()]).toMatchObject([422, { error: expect.stringContaining("nobody") }]);
+  await project.claudikins("daemon", "stop");
+});

@@ -110,6 +110,7 @@ describe("without a session", () => {
     ["GET", "api/servers/log?server=x"],
     ["GET", "api/servers/catalog"],
     ["POST", "api/servers/check"],
+    ["POST", "api/servers/restart"],
     ["POST", "api/servers/switch"],
     ["POST", "api/servers/remove"],
     ["POST", "api/servers/add"],
@@ -176,6 +177,7 @@ describe("with a session", () => {
   const changes: [path: string, body: object][] = [
     ["api/servers/add", { kind: "command", name: "evil", what: "touch hacked", values: {} }],
     ["api/servers/check", { server: "shop" }],
+    ["api/servers/restart", { server: "shop" }],
     ["api/servers/switch", { server: "shop", isOn: false }],
     ["api/servers/remove", { server: "shop" }],
     ["api/programs/test", { name: "x" }],

@@ -65,6 +65,11 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
       }
       return ((await client().post("/executions", program)) as { id: string }).id;
     },
+    async restart(server) {
+      if (!usesDaemon({}, env))
+        throw new ClaudikinsError("USAGE", "There can be no daemon here, so no server stays running");
+      return (await client().post("/restart", { server })) as { ended: number; tools: number };
+    },
     async wake() {
       if (!usesDaemon({}, env)) return false;
       await client().post("/adopt", { executions: [] });

@@ -63,7 +63,7 @@ interface RunInDaemon {
  * interruption cancels the program, and the outcome says so. Throws what the daemon throws.
  */
 export async function runInDaemon(
-  program: ((Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">) | { again: string },
+  program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,
   flags: ConfigFlags,
   io: Io,
 ): Promise<RunInDaemon | undefined> {

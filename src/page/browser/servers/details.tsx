@@ -50,6 +50,12 @@ function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: 
       setChecked(await post<PageChecked>("servers/check", { server: name }));
       if (isLogShown) setLogShown(false);
     });
+  const isRunningNow = state === "ready" || state === "starting";
+  const restart = () =>
+    run(async () => {
+      const { tools } = await post<{ tools: number }>("servers/restart", { server: name });
+      notices.say(`${isRunningNow ? "Restarted" : "Started"} ${name}: ${counted(tools, "tool")}`);
+    });
   const turn = (isOn: boolean) =>
     run(async () => {
       await post("servers/switch", { server: name, isOn });
@@ -73,6 +79,16 @@ function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: 
             onClick={() => void check()}
           >
             {isRunning ? "Working …" : state === "broken" ? "Try again" : "Check"}
+          </button>
+        )}
+        {isOwn && !isOff && (
+          <button
+            type="button"
+            disabled={isRunning}
+            title="In the daemon, where it stays running"
+            onClick={() => void restart()}
+          >
+            {isRunningNow ? "Restart" : "Start"}
           </button>
         )}
         {isOwn && (
