@@ -426,9 +426,9 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["--config", "nope.json"] },
   },
   "daemon restart": {
-    success: { argv: ["odd"], files: working, startsDaemon: true },
+    success: { argv: ["odd"], files: working, startsDaemon: true, options: { env: { CLAUDIKINS_DAEMON: "on" } } },
     usage: { argv: [] },
-    failure: { argv: ["gone"], files: working },
+    failure: { argv: ["odd"], files: working },
   },
   "daemon stop": {
     success: { argv: [], files: working },
@@ -532,7 +532,7 @@ export const table: Record<string, Cases> = {
     failure: { argv: ["nothing"] },
   },
   "executions again": {
-    success: { argv: [keptId], keeps: true, startsDaemon: true },
+    success: { argv: [keptId], keeps: true, startsDaemon: true, options: { env: { CLAUDIKINS_DAEMON: "on" } } },
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { callOf } from "../programs/trace/records.ts";
 import { auditLines } from "../support/audit.ts";
+import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { allHostile, obeyed } from "../support/hostile-text.ts";
 import { oauthFixture } from "../support/oauth.ts";
@@ -716,6 +717,30 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.keyboard.press("Tab");
       await page.keyboard.press("Space");
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
+    });
+
+    test("leads to views, servers and programs by a part of their names", async () => {
+      await scene.program({ name: "weekly-report" });
+      await using opened = await open();
+      const { page } = opened;
+      const go = async (text: string, ...keys: string[]) => {
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type(text);
+        for (const key of [...keys, "Enter"]) await page.keyboard.press(key);
+        await page.getByRole("dialog").waitFor({ state: "hidden" });
+        return await page.locator("nav [aria-current]").innerText();
+      };
+      expect(await go("week")).toStartWith("Programs");
+      await page.getByRole("heading", { name: "weekly-report" }).waitFor();
+      expect(await go("server git")).toStartWith("Servers");
+      await page.getByRole("heading", { name: "github" }).waitFor();
+      expect(await go("", "ArrowDown")).toStartWith("Activity");
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("<b>nothing</b>");
+      await page.getByText("Nothing has this name.").waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      expect(await page.locator("nav [aria-current]").innerText()).toStartWith("Activity");
     });
 
     test("has its keys shown with ?, and they can be turned off", async () => {

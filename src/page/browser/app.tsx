@@ -8,6 +8,7 @@ import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
+import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
 import { Programs, programKey } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
@@ -40,6 +41,7 @@ export function App() {
   const [end, setEnd] = useState<End>();
   const [view, setView] = useState<View>("now");
   const [program, setProgram] = useState<string>();
+  const [server, setServer] = useState<string>();
   const [execution, setExecution] = useState<string>();
   const [query, setQuery] = useState<Query>({});
   const [notice, setNotice] = useState<PageNotice>();
@@ -128,7 +130,7 @@ export function App() {
               hasKeys={keys.areOn}
             />
           )}
-          {view === "servers" && <Servers state={state} />}
+          {view === "servers" && <Servers state={state} wanted={server} onChoose={setServer} />}
           {view === "programs" && (
             <Programs state={state} wanted={program} onChoose={setProgram} onExecution={showExecution} />
           )}
@@ -148,9 +150,39 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
+      <Palette entries={entriesOf(state, { setView, setServer, setProgram })} />
       <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
     </NoticeContext.Provider>
   );
+}
+
+interface Setters {
+  setView(view: View): void;
+  setServer(name: string): void;
+  setProgram(key: string): void;
+}
+
+/** The places to which the command palette leads. */
+function entriesOf(state: PageState, { setView, setServer, setProgram }: Setters): PaletteEntry[] {
+  return [
+    ...viewsOf(state).map((view) => ({ kind: "view", name: views[view], go: () => setView(view) })),
+    ...state.servers.map(({ name }) => ({
+      kind: "server",
+      name,
+      go: () => {
+        setServer(name);
+        setView("servers");
+      },
+    })),
+    ...state.programs.map((program) => ({
+      kind: program.door === undefined ? "program" : `program of the door ${program.door}`,
+      name: program.name,
+      go: () => {
+        setProgram(programKey(program));
+        setView("programs");
+      },
+    })),
+  ];
 }
 
 interface ViewsProps {

@@ -11,10 +11,16 @@ import { Details } from "./details.tsx";
 /** States that need a person come first in the list. */
 const urgent: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
 
-export function Servers({ state }: { state: PageState }) {
+interface ServersProps {
+  state: PageState;
+  /** The server whose details are shown. */
+  wanted: string | undefined;
+  onChoose(name: string): void;
+}
+
+export function Servers({ state, wanted, onChoose }: ServersProps) {
   const servers = inOrder(state.servers);
   const roving = useRoving(servers.map(({ name }) => name));
-  const [wanted, setWanted] = useState<string>();
   const [isAdding, setAdding] = useState(state.servers.every(({ isOwn }) => !isOwn));
   const chosen = servers.find(({ name }) => name === wanted) ?? servers[0];
   const show = () => {
@@ -33,7 +39,7 @@ export function Servers({ state }: { state: PageState }) {
                 class="row"
                 aria-current={!isAdding && server === chosen ? "true" : undefined}
                 onClick={() => {
-                  setWanted(server.name);
+                  onChoose(server.name);
                   setAdding(false);
                   show();
                 }}
@@ -70,7 +76,7 @@ export function Servers({ state }: { state: PageState }) {
       {isAdding && state.config !== null ? (
         <AddServer
           onAdded={(name) => {
-            setWanted(name);
+            onChoose(name);
             setAdding(false);
           }}
         />
