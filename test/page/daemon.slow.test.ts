@@ -159,6 +159,8 @@ test("a saved program runs in the daemon that has taken its place, and the page 
 test("the code of an execution runs again in the daemon, from the page and from the command line, also as a dry run", async () => {
   const on = { cwd: join(project.path, "project"), env: { ...project.env, CLAUDIKINS_DAEMON: "on" } };
   const run = (...args: string[]) => runProgram([...claudikinsCommand, ...args], on);
+  const config = JSON.parse(readFileSync(project.config, "utf8"));
+  writeFileSync(project.config, JSON.stringify({ ...config, policy: { confirm: "always" } }));
   const page = await open(JSON.parse((await run("ui", "--json")).stdout).url);
   const first = (await run("exec", "--detach", "-e", "// It's half\nreturn { half: 21 };")).stdout.trim();
   const outcomeOf = async (id: string) => {
@@ -182,6 +184,15 @@ test("the code of an execution runs again in the daemon, from the page and from 
   expect((await run("executions", "code", first)).stdout).toBe("// It's half\nreturn { half: 21 };\n");
   const other = (await run("executions", "again", first)).stdout.trim();
   expect(await outcomeOf(other)).toMatchObject({ ok: true, text: '{\n  "half": 21\n}' });
+  // A program that waits for a decision has not ended, and can be tried before it is decided.
+  const asks = (await run("exec", "--detach", "-e", "return await seen.wait({ ms: 1 });")).stdout.trim();
+  const waiting = async () => ((await (await page.get("api/state")).json()) as { approvals: object[] }).approvals;
+  for (let looks = 0; looks < 200 && (await waiting()).length === 0; looks += 1) await Bun.sleep(50);
+  expect(await waiting()).toMatchObject([{ tool: "wait", execution: asks }]);
+  const tried = await page.post(`api/executions/${asks}/again`, { dryRun: true });
+  const would = await outcomeOf(((await tried.json()) as { execution: string }).execution);
+  expect(would).toMatchObject({ ok: true, text: expect.stringContaining("seen.wait") });
+  expect(await waiting()).toHaveLength(1);
   const refused = await page.post("api/executions/0tsj8yf27sw6astfxpenfht03rvr/again", { dryRun: false });
   expect([refused.status, await refused.json()]).toMatchObject([
     422,

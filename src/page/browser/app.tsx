@@ -108,7 +108,7 @@ export function App() {
                     setView("programs");
                   }}
                 />
-                <Approvals state={state} hasKeys={keys.areOn} />
+                <Approvals state={state} hasKeys={keys.areOn} onExecution={showExecution} />
               </div>
               <Executions
                 executions={state.executions}
