@@ -333,7 +333,7 @@ class Daemon {
     });
   }
 
-  /** A server on the network has no process here: its connections are made anew. */
+  /** A server on the network has no process here: its connections are closed, and the next call opens others. */
   async #restart({ body, signal: left }: DaemonRequest): Promise<DaemonAnswer> {
     return this.#busy(async () => {
       const { server, ...caller } = restartIn(bodyIn(body));

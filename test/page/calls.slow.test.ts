@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await narrowed(() => page.getByLabel("Person or token").fill("Ann"), ["shop.list"]);
     await narrowed(() => page.getByLabel("Outcome").selectOption("1"), ["shop.list", "shop.refund"]);
     await narrowed(() => page.getByLabel("Time").selectOption("24"), ["shop.list", "shop.refund"]);
-    await narrowed(() => page.getByLabel("Server").selectOption("crm"), ["crm.find"]);
+    await narrowed(() => page.getByLabel("Server", { exact: true }).selectOption("crm"), ["crm.find"]);
     await page.getByLabel("Tool", { exact: true }).fill("no.such");
     await page.getByText("No call fits these filters.").waitFor();
   });

@@ -1,4 +1,4 @@
-/** `claudikins daemon restart`: starts a server anew in the daemon. */
+/** `claudikins daemon restart`: ends a server in the daemon, and starts it again. */
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, number, record, text } from "../../base/json-shape.ts";

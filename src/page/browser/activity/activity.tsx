@@ -25,6 +25,11 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
   const { found, problem, more } = useActivity(query, mark);
   const rows = found?.rows ?? [];
   const isFiltered = Object.values(query).some((value) => value !== undefined);
+  const change = (next: Query) => {
+    onQuery(next);
+    // Other rows begin at their top.
+    window.scrollTo(0, 0);
+  };
   const close = () => {
     const id = chosen;
     onChoose(undefined);
@@ -53,7 +58,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
               doors={found?.doors ?? []}
               servers={servers.map(({ name }) => name)}
               hasKeys={hasKeys}
-              onChange={onQuery}
+              onChange={change}
             />
           )}
         </div>
@@ -103,7 +108,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
           isPerson={viewer !== undefined}
           onClose={close}
           onChoose={onChoose}
-          onQuery={(part) => onQuery(part)}
+          onQuery={change}
         />
       )}
     </div>
