@@ -8,7 +8,7 @@ import { isId } from "../programs/trace/id.ts";
 import type { ExecutionRecord } from "../programs/trace/record.ts";
 import { failureOf, tookMs } from "../programs/trace/record-text.ts";
 import type { ActivityFilter } from "../store/activity.ts";
-import type { PageAbout, PageCall } from "./contract.ts";
+import type { PageAbout, PageCall } from "./activity-contract.ts";
 import { RefusedRequest } from "./guard.ts";
 
 /** Characters of one condition of a filter. */

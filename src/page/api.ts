@@ -16,9 +16,10 @@ import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import { activityIn, openCalls, recordedCalls } from "./activity.ts";
+import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
-import type { PageAbout, PageActivity, PageState } from "./contract.ts";
+import type { PageState } from "./contract.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
 import {

@@ -1,7 +1,7 @@
 /** The call log on the page: who called what, newest first, in pages. */
 import type { CallFilter, CallPlace, StoredCall } from "../store/call-log.ts";
 import type { Store } from "../store/store.ts";
-import type { PageCalls, PageLoggedCall } from "./contract.ts";
+import type { PageCalls, PageLoggedCall } from "./activity-contract.ts";
 import { RefusedRequest } from "./guard.ts";
 
 /** Calls of one page. */

@@ -19,8 +19,9 @@ import type { Summary } from "../programs/trace/record.ts";
 import { readActivity, readRuns } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import type { ActivityFilter } from "../store/activity.ts";
+import type { PageActivity, PageExecution } from "./activity-contract.ts";
 import { Cached, storeStamp } from "./cached.ts";
-import type { PageActivity, PageExecution, PageRun } from "./contract.ts";
+import type { PageRun } from "./programs-contract.ts";
 
 /** Ended executions that the page gets with each change. */
 const maxRecentExecutions = 20;

@@ -20,10 +20,10 @@ import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
 import { type Again, againOf, notAgain } from "./activity.ts";
-import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./contract.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
 import { aboutProgram, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
+import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./programs-contract.ts";
 
 /** Characters of the value of an execution that was started on the page. */
 const maxShownValueChars = 20_000;

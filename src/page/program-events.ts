@@ -8,7 +8,7 @@ import { RecordingFiles } from "../programs/recordings/recording-files.ts";
 import { testProgram } from "../programs/recordings/test-program.ts";
 import { ProgramLibrary } from "../programs/saved/library.ts";
 import type { BriefDelivery } from "../store/deliveries.ts";
-import type { PageDelivery, PageProgramAbout, PageTested } from "./contract.ts";
+import type { PageDelivery, PageProgramAbout, PageTested } from "./programs-contract.ts";
 
 /** Deliveries of one program on the page. Dead ones come first. */
 const maxShownDeliveries = 20;

@@ -12,9 +12,10 @@ import { inputsOf, type SavedProgram } from "../programs/saved/model.ts";
 import { callOf } from "../programs/saved/namespace.ts";
 import { nextTimes, type Schedule, Schedules } from "../programs/saved/schedules.ts";
 import { Cached } from "./cached.ts";
-import type { PageInput, PageProgram, PageSchedule, PageState } from "./contract.ts";
+import type { PageState } from "./contract.ts";
 import type { ReadExecutions } from "./executions.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
+import type { PageInput, PageProgram, PageSchedule } from "./programs-contract.ts";
 
 /** Characters of the input of a schedule, and of the example of an input. */
 const maxShownInputChars = 500;

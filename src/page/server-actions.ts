@@ -17,9 +17,9 @@ import { removeServers } from "../setup/settings/remove-servers.ts";
 import { sourceEntry } from "../setup/settings/source-entry.ts";
 import { switchServers } from "../setup/settings/switch-servers.ts";
 import { checkServers } from "../tools/catalog/inventory.ts";
-import type { PageAdded, PageChecked, PageLogLine } from "./contract.ts";
 import { type NewServerBody, RefusedRequest } from "./guard.ts";
 import { noFile } from "./rules.ts";
+import type { PageAdded, PageChecked, PageLogLine } from "./servers-contract.ts";
 
 /** Time for a server to start and to list its tools, when the page checks or adds it. */
 const pageCheckMs = 2 * minuteMs;

@@ -16,8 +16,15 @@ import { networkServers, standings } from "../setup/sign-in/sign-ins.ts";
 import { disabledServers, inventory, type ServerFacts } from "../tools/catalog/inventory.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { firstSentence } from "../tools/signature.ts";
-import type { DeniedPattern, PageCatalogServer, PageServerEntry, PageSignIn, PageTool, PageTools } from "./contract.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
+import type {
+  DeniedPattern,
+  PageCatalogServer,
+  PageServerEntry,
+  PageSignIn,
+  PageTool,
+  PageTools,
+} from "./servers-contract.ts";
 
 /** The servers' state in the daemon of the config. */
 export interface RunningServers {

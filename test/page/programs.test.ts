@@ -1,6 +1,7 @@
 /** Saved programs on the page: its answers about them, and what it does with them. A daemon runs them in `daemon.test.ts`. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { PageSaving, PageState } from "../../src/page/contract.ts";
+import type { PageState } from "../../src/page/contract.ts";
+import type { PageSaving } from "../../src/page/programs-contract.ts";
 import { Page } from "../support/page.ts";
 import { Scene } from "./scene.ts";
 

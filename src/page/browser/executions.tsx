@@ -1,7 +1,7 @@
 /** The executions that run or wait, and the newest ended ones. Activity has all of them. */
 
 import { durationText } from "../../base/duration.ts";
-import type { PageExecution } from "../contract.ts";
+import type { PageExecution } from "../activity-contract.ts";
 import { placeText, StateWords } from "./activity/row.tsx";
 import { Age } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";

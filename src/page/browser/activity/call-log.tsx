@@ -4,7 +4,7 @@ import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import { hourMs } from "../../../base/units.ts";
 import { visible } from "../../../policy/visible.ts";
-import type { PageCalls, PageLoggedCall } from "../../contract.ts";
+import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
 import { Problem, type Reason } from "../problem.tsx";

@@ -1,7 +1,7 @@
 /** The calls of one execution, each on the time of the execution. */
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageAbout, PageCall } from "../../contract.ts";
+import type { PageAbout, PageCall } from "../../activity-contract.ts";
 import { ToolName } from "../text.tsx";
 
 interface CallListProps {

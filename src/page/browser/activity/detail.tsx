@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageAbout, PageExecution } from "../../contract.ts";
+import type { PageAbout, PageExecution } from "../../activity-contract.ts";
 import { ChangeButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";

@@ -1,6 +1,6 @@
 /** The list of executions: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PageExecution } from "../../contract.ts";
+import type { PageExecution } from "../../activity-contract.ts";
 import { placeAfter } from "../list-keys.ts";
 import { RowContent } from "./row.tsx";
 import { useWindowRows } from "./window-rows.ts";

@@ -1,6 +1,7 @@
 /** How an execution ended, if its outcome is still stored. */
 import { useState } from "preact/hooks";
-import type { PageExecution, PageOutcome } from "../../contract.ts";
+import type { PageExecution } from "../../activity-contract.ts";
+import type { PageOutcome } from "../../programs-contract.ts";
 import { get } from "../client.ts";
 import { Problem, type Reason } from "../problem.tsx";
 import { ScrolledText, visibleLines } from "../text.tsx";

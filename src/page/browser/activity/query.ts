@@ -1,7 +1,7 @@
 /** The filter of the list of executions, and the pages that the server finds for it. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { hourMs } from "../../../base/units.ts";
-import type { PageActivity, PageExecution } from "../../contract.ts";
+import type { PageActivity, PageExecution } from "../../activity-contract.ts";
 import { get } from "../client.ts";
 import type { Reason } from "../problem.tsx";
 

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageDelivery, PageProgram, PageProgramAbout, PageTested } from "../../contract.ts";
+import type { PageDelivery, PageProgram, PageProgramAbout, PageTested } from "../../programs-contract.ts";
 import { shortTime } from "../activity/scale.ts";
 import { Age } from "../age.tsx";
 import { get, post } from "../client.ts";

@@ -1,6 +1,6 @@
 /** Runs a saved program with an input, now or on a schedule, and shows its result. */
 import { useEffect, useState } from "preact/hooks";
-import type { PageOutcome, PageProgram, PageScheduled } from "../../contract.ts";
+import type { PageOutcome, PageProgram, PageScheduled } from "../../programs-contract.ts";
 import { get, post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";

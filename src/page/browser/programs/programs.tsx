@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { durationText } from "../../../base/duration.ts";
-import type { PageProgram, PageRun, PageState } from "../../contract.ts";
+import type { PageState } from "../../contract.ts";
+import type { PageProgram, PageRun } from "../../programs-contract.ts";
 import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { get } from "../client.ts";

@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
-import type { PageExecution, PageSaving } from "../../contract.ts";
+import type { PageExecution } from "../../activity-contract.ts";
+import type { PageSaving } from "../../programs-contract.ts";
 import { get, post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";

@@ -1,6 +1,6 @@
 /** The schedules of saved programs, and their problems. */
 import { counted } from "../../../base/counted.ts";
-import type { PageSchedule, PageScheduledRun } from "../../contract.ts";
+import type { PageSchedule, PageScheduledRun } from "../../programs-contract.ts";
 import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { Panel } from "../panel.tsx";

@@ -1,7 +1,7 @@
 /** The form for a new server. The server is tried first, and is added only if it can be started. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
-import type { PageAdded, PageCatalogServer } from "../../contract.ts";
+import type { PageAdded, PageCatalogServer } from "../../servers-contract.ts";
 import { get, post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageChecked, PageServerEntry } from "../../contract.ts";
+import type { PageChecked, PageServerEntry } from "../../servers-contract.ts";
 import { ChangeButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";

@@ -1,6 +1,6 @@
 /** The held tools of one server: why each is held, how its definition changed, and the button that accepts the changes. */
 import { counted } from "../../../base/counted.ts";
-import type { PageHeld, PageHeldTool } from "../../contract.ts";
+import type { PageHeld, PageHeldTool } from "../../servers-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";

@@ -1,7 +1,7 @@
 /** The last lines of a server's log. New lines appear while it is shown. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../../../policy/visible.ts";
-import type { PageLogLine } from "../../contract.ts";
+import type { PageLogLine } from "../../servers-contract.ts";
 import { get } from "../client.ts";
 import { Problem, type Reason } from "../problem.tsx";
 

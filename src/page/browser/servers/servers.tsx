@@ -1,7 +1,8 @@
 /** The servers of the config: their true state, and the chosen one, or the form for a new one. */
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
-import type { PageServerEntry, PageState } from "../../contract.ts";
+import type { PageState } from "../../contract.ts";
+import type { PageServerEntry } from "../../servers-contract.ts";
 import { Panel } from "../panel.tsx";
 import { useRoving } from "../roving.ts";
 import { Text } from "../text.tsx";
