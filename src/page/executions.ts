@@ -47,12 +47,19 @@ export interface ReadExecutions {
   runsOf(program: string, door: string | undefined): PageRun[];
 }
 
+interface Recent {
+  recent: Summary[];
+  /** The newest of each saved program. */
+  runs: Summary[];
+}
+
 type Asking = readonly { id: string; execution: string }[];
 
 export class ExecutionsReader {
   readonly #app: App;
   readonly #asks: string;
-  readonly #recent = new Cached<Promise<{ recent: Summary[]; runs: Summary[] }>>();
+  /** By person; undefined for all people. */
+  readonly #recent = new Cached<Map<string | undefined, Promise<Recent>>>();
   /** The facts read from stored programs, by their ids. */
   #programs = new Map<string, AboutProgram>();
   readonly #stored = new Cached<Promise<ListedExecution[]>>();
@@ -66,7 +73,8 @@ export class ExecutionsReader {
   /** Executions that run or wait come first, then the newest. `asking` has the open approvals of all executions. */
   async read(asking: Asking, person?: string): Promise<ReadExecutions> {
     const stamp = await storeStamp(this.#app.store, performance.now());
-    const { recent, runs } = await this.#recent.get(`${stamp}\n${person ?? ""}`, () => this.#readRecent(person));
+    const known = this.#recent.get(stamp, () => new Map());
+    const { recent, runs } = await known.getOrInsertComputed(person, () => this.#readRecent(person));
     const stored = (await this.#storedNow(asking)).filter((each) => person === undefined || each.person?.id === person);
     const open = stored.filter(isOpen).length;
     const all = await this.#withoutRecorded(stored, recent);
@@ -152,7 +160,7 @@ export class ExecutionsReader {
     return stored.filter(({ id }) => !known.has(id));
   }
 
-  async #readRecent(person: string | undefined): Promise<{ recent: Summary[]; runs: Summary[] }> {
+  async #readRecent(person: string | undefined): Promise<Recent> {
     const { store } = this.#app;
     try {
       const recent = await readActivity(store, { config: this.#owner, person }, { limit: maxRecentExecutions });

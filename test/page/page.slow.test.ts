@@ -764,7 +764,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     [360, 1280, 2560].map((width) => [colorScheme, width] as const),
   );
   test.each(looks)(
-    "in %s colours and %i pixels nothing is cut off, and every text has enough contrast",
+    "in %s colours and %i pixels nothing is cut off, every text has enough contrast, and axe finds nothing",
     async (colorScheme, width) => {
       await scene.ask({ args: { path: "/a/very/long/path/".repeat(20) }, tool: "a_tool_with_a_long_name_".repeat(4) });
       await scene.record({ hasContents: true });
@@ -785,10 +785,11 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const { page } = opened;
       await cards(page).first().waitFor();
       expect(await page.evaluate(ground)).toBe(colorScheme === "dark" ? "rgb(19, 20, 22)" : "rgb(247, 246, 243)");
-      for (const view of ["1", "2", "3", "4", "5"]) {
+      for (const view of ["1", "2", "3", "4", "5", "6"]) {
         await page.keyboard.press(view);
         await page.waitForTimeout(100);
-        expect([view, await page.evaluate(scrollWidth), await page.evaluate(tooFaint)]).toEqual([view, width, []]);
+        const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];
+        expect([view, ...found]).toEqual([view, width, [], []]);
       }
     },
   );
