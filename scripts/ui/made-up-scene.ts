@@ -1,5 +1,10 @@
 /** A page as a person would see it on a working day. */
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { noteFailure } from "../../src/servers/failures/last-failures.ts";
+import { ServerFailure } from "../../src/servers/failures/server-failure.ts";
 import { Scene, type SceneServer } from "../../test/page/scene.ts";
+import { callOf } from "../../test/programs/trace/records.ts";
 
 const reads = { annotations: { readOnlyHint: true } };
 const changes = { annotations: { readOnlyHint: false, destructiveHint: false } };
@@ -42,7 +47,7 @@ const servers: Record<string, SceneServer> = {
     ],
   },
   postgres: {
-    entry: { command: "postgres-mcp", args: ["${DATABASE_URL}"], description: "The database of the shop" },
+    entry: { command: "postgres-mcp", args: ["shop"], description: "The database of the shop" },
     tools: [],
   },
 };
@@ -52,6 +57,14 @@ const minute = 60_000;
 export async function madeUpScene(): Promise<Scene> {
   const scene = await Scene.open(servers);
   const now = Date.now();
+  const { servers: configured } = await loadConfig({ flag: scene.config, cwd: scene.folder.path, env: scene.env });
+  noteFailure(
+    configured.get("postgres")!,
+    new ServerFailure("SERVER_UNAVAILABLE", "postgres exited", {
+      why: "its process exited with code 1: connection to 127.0.0.1:5432 refused",
+    }),
+    scene.env,
+  );
   const why = (line: string, says: string) => `${line} ${says}`;
   await scene.ask({
     server: "github",
@@ -82,19 +95,9 @@ export async function madeUpScene(): Promise<Scene> {
   await scene.keep("0tqbcm2k9r", "const notes = await notesSince(lastTag);", { startedAt: now - 2 * minute });
   await scene.keep("0tqb7x01wd", 'await sleep("6h"); await remind(open);', {
     startedAt: now - 190 * minute,
-    wakeAt: Date.UTC(2026, 10, 24, 8),
+    wakeAt: now + 130 * minute,
   });
-  const outcomes = [
-    { minutes: 3, calls: 14, durationMs: 2_310, charsIn: 412_000 },
-    { minutes: 9, calls: 3, durationMs: 640, charsIn: 28_400 },
-    { minutes: 26, calls: 41, durationMs: 7_920, charsIn: 1_204_000, failures: 2 },
-    { minutes: 31, calls: 1, durationMs: 30_000, charsIn: 0, ok: false, reason: "timeout" as const },
-    { minutes: 74, calls: 6, durationMs: 1_150, charsIn: 96_000 },
-    { minutes: 180, calls: 22, durationMs: 4_480, charsIn: 633_000 },
-  ];
-  for (const { minutes, ...each } of outcomes.toReversed()) {
-    await scene.record({ ...each, at: now - minutes * minute, startedBy: "serve", charsOut: 1_800 });
-  }
+  await recordOutcomes(scene, now);
   await scene.program({
     name: "issues-of-a-month",
     description: "Counts the issues of a month, by label.",
@@ -124,13 +127,6 @@ export async function madeUpScene(): Promise<Scene> {
   });
   await scene.record({ program: "issues-of-a-month", at: now - 90 * minute, startedBy: "serve", durationMs: 1_900 });
   await scene.record({ program: "issues-of-a-month", at: now - 26 * 60 * minute, durationMs: 2_400 });
-  await scene.record({
-    at: now - 12 * minute,
-    calls: 2,
-    durationMs: 900,
-    hasContents: true,
-    code: { chars: 63, lines: 1, text: 'return (await github.list_issues({ month: "2026-10" })).length;' },
-  });
   for (let day = 0; day < 30; day += 1) {
     const busy = [0, 6].includes((day + 2) % 7) ? 0.1 : 0.6 + 0.4 * Math.abs(Math.sin(day * 1.7));
     scene.count(
@@ -164,4 +160,60 @@ export async function madeUpScene(): Promise<Scene> {
     );
   }
   return scene;
+}
+
+const tool = (server: string, name: string, calls = 1) => ({ server, tool: name, calls });
+
+/** What agents of two projects have run in the last hours. */
+async function recordOutcomes(scene: Scene, now: number): Promise<void> {
+  const shop = { agent: "claude-code 2.1.4", folder: join(scene.folder.path, "work", "shop") };
+  const reports = { agent: "codex-cli 0.61", folder: join(scene.folder.path, "work", "reports") };
+  const commits = [tool("github", "list_commits", 6), tool("github", "get_file_contents", 8)];
+  const outcomes = [
+    { minutes: 3, calls: 14, durationMs: 2_310, charsIn: 412_000, ...shop, tools: commits },
+    {
+      ...{ minutes: 9, calls: 3, durationMs: 640, charsIn: 28_400, ...shop },
+      tools: [tool("github", "list_issues"), tool("linear", "list_issues", 2)],
+    },
+    {
+      ...{
+        minutes: 12,
+        calls: 2,
+        durationMs: 900,
+        hasContents: true,
+        ...shop,
+        tools: [tool("github", "list_issues", 2)],
+      },
+      comment: "Counts the open issues of October, by label",
+      code: { chars: 63, lines: 1, text: 'return (await github.list_issues({ month: "2026-10" })).length;' },
+      timeline: [
+        callOf({ server: "github", tool: "list_issues", line: 1, startMs: 20, endMs: 380, resultChars: 9_400 }),
+        callOf({ server: "github", tool: "list_issues", line: 1, startMs: 390, endMs: 880, resultChars: 12_100 }),
+      ],
+    },
+    {
+      ...{ minutes: 26, calls: 41, durationMs: 7_920, charsIn: 1_204_000, failures: 2, ...reports },
+      tools: [tool("linear", "list_issues", 20), tool("files", "read_text_file", 19), tool("github", "list_issues", 2)],
+    },
+    {
+      ...{ minutes: 31, calls: 1, durationMs: 30_000, charsIn: 0, ok: false, reason: "timeout" as const, ...reports },
+      tools: [tool("github", "get_file_contents")],
+    },
+    {
+      ...{ minutes: 44, calls: 4, durationMs: 81_400, ok: false, reason: "threw" as const, ...shop },
+      ...{
+        failedWith: "POLICY_DENIED",
+        failures: 1,
+        tools: [tool("github", "list_pull_requests", 3), tool("github", "merge_pull_request")],
+      },
+    },
+    { minutes: 74, calls: 6, durationMs: 1_150, charsIn: 96_000, ...shop, tools: [tool("files", "read_text_file", 6)] },
+    {
+      ...{ minutes: 180, calls: 22, durationMs: 4_480, charsIn: 633_000, ...reports },
+      tools: [tool("linear", "list_issues", 12), tool("github", "list_issues", 10)],
+    },
+  ];
+  for (const { minutes, ...each } of outcomes.toReversed()) {
+    await scene.record({ at: now - minutes * minute, startedBy: "serve", charsOut: 1_800, ...each });
+  }
 }

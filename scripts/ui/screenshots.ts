@@ -20,8 +20,11 @@ await using scene = await madeUpScene();
 const browser = await openBrowser();
 try {
   for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of values.all ? [1180, 360] : [1180]) {
-      const context = await browser.newContext({ viewport: { width, height: width === 360 ? 780 : 820 }, colorScheme });
+    for (const width of values.all ? [1280, 390, 2560] : [1180]) {
+      const context = await browser.newContext({
+        viewport: { width, height: width === 390 ? 780 : width === 2560 ? 1300 : 820 },
+        colorScheme,
+      });
       const page = await context.newPage();
       page.on("console", (message) => console.error(message.text()));
       page.on("pageerror", (error) => console.error(error));
@@ -30,7 +33,15 @@ try {
       const shot = (name: string) =>
         page.screenshot({ path: join(out, `${name}.png`), animations: "disabled", fullPage: values.all });
       if (!values.all) await shot(`ui-${colorScheme}`);
-      for (const key of values.all ? ["1", "2", "3", "4", "5"] : []) {
+      if (!values.all && colorScheme === "light") {
+        await page.keyboard.press("2");
+        await page.locator(".activity-row").first().waitFor();
+        await shot("ui-activity-light");
+        await page.keyboard.press("3");
+        await page.locator("#server").waitFor();
+        await shot("ui-servers-light");
+      }
+      for (const key of values.all ? ["1", "2", "3", "4", "5", "6"] : []) {
         await page.keyboard.press(key);
         await page.waitForTimeout(300);
         await shot(`${key}-${colorScheme}-${width}`);

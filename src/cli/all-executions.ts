@@ -5,9 +5,10 @@ import { counted, grouped } from "../base/counted.ts";
 import { ageText, durationText } from "../base/duration.ts";
 import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { writeWhenChanged } from "../base/files.ts";
-import { visibleText } from "../base/visible-text.ts";
+import { oneLine, visibleText } from "../base/visible-text.ts";
 import { discoverConfig } from "../config/discover.ts";
 import { tracePageOf } from "../page/execution/off-thread.ts";
+import { titleOf } from "../programs/execution/activity.ts";
 import { stateText } from "../programs/execution/execution-state.ts";
 import {
   joined,
@@ -18,7 +19,7 @@ import {
 import { aboutRequest } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
 import type { Summary } from "../programs/trace/record.ts";
-import { readRecord, readSummaries, removeRecords } from "../programs/trace/store.ts";
+import { readActivity, readRecord, readSummaries, recordsKept, removeRecords } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import type { Store } from "../store/store.ts";
 import { type CommandAnswer, place } from "./command.ts";
@@ -97,6 +98,32 @@ export async function storedIn(app: App): Promise<ListedExecution[]> {
   return withApprovals(await Promise.all(stored), await app.approvals.open());
 }
 
+/** The id of an execution that is stored or recorded for the app's config. Throws EXECUTION_NOT_FOUND and USAGE. */
+export async function idOf(wanted: string, app: App): Promise<string> {
+  const recorded = await readActivity(
+    app.store,
+    { config: configOwner(app.config.origin) },
+    { limit: recordsKept.count },
+  );
+  return idAmong(wanted, joined(await storedIn(app), recorded));
+}
+
+/** The same for those that are stored. */
+export async function keptIdOf(wanted: string, app: App): Promise<string> {
+  return idAmong(wanted, await storedIn(app));
+}
+
+function idAmong(wanted: string, executions: readonly ListedExecution[]): string {
+  if (wanted === "last") {
+    const last = lastOf(executions);
+    if (last) return last.id;
+    throw new ClaudikinsError("EXECUTION_NOT_FOUND", "No execution runs in the background or waits with this config");
+  }
+  // An unknown id may belong to another config, which the error says.
+  const ids = executions.map(({ id }) => id);
+  return idLike(wanted, ids) ?? wanted;
+}
+
 /** The list of some of the executions. */
 export function listedAnswer(
   json: object,
@@ -146,24 +173,19 @@ function executionsTable(
   columns: number | undefined,
 ): string {
   const isWide = columns === undefined || columns >= minTraceChars;
-  const hasCode = shown.some(({ code }) => code !== undefined);
   const short = shortIds([...listed, ...recorded].map(({ id }) => id));
   return tableOf<ListedExecution>(shown, columns, [
     ["id", ({ id }) => short(id)],
     ["when", ({ startedAt }) => ageText(Date.now() - startedAt)],
     ["state", ({ state }) => stateCell(stateText(state))],
-    ["calls", ({ summary }) => (summary ? callsText(summary) : "")],
+    ["failed", ({ summary }) => (summary && summary.failures > 0 ? grouped(summary.failures) : "")],
     [{ number: "time" }, ({ durationMs }) => (durationMs === undefined ? "" : durationText(durationMs))],
     isWide ? [{ number: "kept out" }, ({ summary }) => (summary ? grouped(keptOut(summary)) : "")] : undefined,
-    ["by", ({ startedBy }) => startedBy],
+    [{ text: "by" }, ({ agent, startedBy }) => agent ?? startedBy],
     ...viewFields(shown),
     configField(isAll),
-    hasCode ? [{ text: "code" }, codeOf] : undefined,
+    [{ text: "about" }, (each) => oneLine(titleOf(each), maxListedCodeChars)],
   ]);
-}
-
-function callsText({ calls, failures }: Summary): string {
-  return `${grouped(calls)}${failures > 0 ? ` (${grouped(failures)} failed)` : ""}`;
 }
 
 /** Shortens an id to the beginning that no other of the ids has. */

@@ -115,7 +115,9 @@ export const commands: CommandTable = {
     commands: parts(() => import("./commands/executions.ts"), {
       list: "List what runs, what waits and what has ended",
       show: "Show one: its calls over time, or what it waits for",
+      code: "Print the code of one",
       "dry-run": "Show what the program of one would do",
+      again: "Run the code of one again",
       wait: "Wait for one and print its outcome",
       cancel: "Cancel one",
       clear: "Delete the records of those that have ended",
@@ -153,6 +155,7 @@ export const commands: CommandTable = {
         logs: "Show the daemon's log",
         stop: "Stop the daemon of this config and its servers",
       }),
+      ...parts(() => import("./commands/daemon-restart.ts"), { restart: "Restart one of its servers" }),
       ...parts(() => import("./commands/daemon-service.ts"), {
         enable: "Start the daemon whenever you log in",
         disable: "Do not start it any more",

@@ -13,6 +13,7 @@ import { version } from "../base/version.ts";
 import type { Watched } from "../base/watched.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import { callOnce } from "../programs/call.ts";
+import { DryRun } from "../programs/dry-run/dry-run.ts";
 import { Events } from "../programs/events/events.ts";
 import { outcomeJson } from "../programs/execution/stored-outcome.ts";
 import { Scheduler } from "../programs/saved/scheduler.ts";
@@ -31,6 +32,7 @@ import {
   type DaemonAnswer,
   executionIn,
   problem,
+  restartIn,
   valueAnswer,
 } from "./messages.ts";
 import { DaemonPage, type LocalPage } from "./page.ts";
@@ -266,6 +268,8 @@ class Daemon {
           return this.#refusal(request) ?? (await this.#execute(request));
         case "POST /run":
           return this.#refusal(request) ?? (await this.#run(request));
+        case "POST /restart":
+          return this.#refusal(request) ?? (await this.#restart(request));
         case "POST /cancel":
           return answerOf({ cancelled: await this.#cancel(cancelledIn(bodyIn(body))) });
         case "POST /adopt": {
@@ -286,7 +290,7 @@ class Daemon {
         default:
           throw new ClaudikinsError(
             "USAGE",
-            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /adopt, POST /ui, GET /status or POST /stop`,
+            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /restart, POST /adopt, POST /ui, GET /status or POST /stop`,
           );
       }
     } catch (thrown) {
@@ -329,6 +333,20 @@ class Daemon {
     });
   }
 
+  /** A server on the network has no process here: its connections are closed, and the next call opens others. */
+  async #restart({ body, signal: left }: DaemonRequest): Promise<DaemonAnswer> {
+    return this.#busy(async () => {
+      const { server, ...caller } = restartIn(bodyIn(body));
+      const app = await this.#apps.of(caller);
+      app.pool.state(server);
+      const ended = await this.#options.sharedServers.end(server);
+      for (const each of this.#apps.withOwnPools) if (each.config.servers.has(server)) await each.pool.release(server);
+      const signal = AbortSignal.any([left, this.#closing.signal]);
+      const { tools } = await app.catalog.tools(server, { signal });
+      return answerOf({ ended, tools: tools.length });
+    });
+  }
+
   async #cancel(id: string): Promise<boolean> {
     const executions = this.#apps.executions.find((each) => each.has(id));
     return executions ? executions.cancel(id, this.#app) : false;
@@ -357,12 +375,22 @@ class Daemon {
 
   /** The program of a request, and the app of its caller. */
   async #askedIn({ body }: DaemonRequest) {
-    const { id, source, program, input, limits, check, trace, ...caller } = executionIn(bodyIn(body));
+    const wanted = executionIn(bodyIn(body));
+    const { id, source, program, input, again, dryRun, limits, check, trace, ...caller } = wanted;
     const app = await this.#apps.of(caller);
-    const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
     // Without an agent, each program is a session of its own, as it is without a daemon.
     const within = caller.session === shellSession ? app.sessions.ofConnection() : undefined;
-    return { id, app, asked: { ...asked, limits, check, trace, within } };
+    const common = { limits, check, trace, within, dryRun: dryRun ? new DryRun() : undefined };
+    if (again === undefined) {
+      const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
+      return { id, app, asked: { ...asked, ...common } };
+    }
+    const { programAgain } = await import("../programs/execution/run-again.ts");
+    const repeated = await programAgain(again, app, await app.executions(), { isDryRun: dryRun });
+    const { labels, ...code } = repeated;
+    const session = app.sessions.ofConnection();
+    await session.add(labels);
+    return { id, app, asked: { ...common, ...code, within: session } };
   }
 
   /** The answer to a request for work that another daemon must do. */

@@ -90,6 +90,9 @@ const executionRequest = z.object({
   /** Instead of `source`: the name of a saved program, and its input. */
   program: text.optional(),
   input: object.default({}),
+  /** Instead of `source`: the id of an execution whose code is run again. */
+  again: text.refine(isId).optional(),
+  dryRun: z.boolean().default(false),
   limits: z.custom<ExecuteRequest["limits"]>(isObject).optional(),
   check: z.enum(["error", "warn", "off"]).optional(),
   ...caller,
@@ -98,13 +101,24 @@ const executionRequest = z.object({
 /** Throws USAGE. */
 export function executionIn(body: unknown): z.infer<typeof executionRequest> {
   const { success, data } = executionRequest.safeParse(body);
-  if (success && (data.source === undefined) !== (data.program === undefined)) return data;
-  throw new ClaudikinsError("USAGE", 'Expected an execution: {"source": "…"} or {"program": "…", "input": {…}}');
+  const given = [data?.source, data?.program, data?.again].filter((each) => each !== undefined);
+  if (success && given.length === 1) return data;
+  const forms = '{"source": "…"}, {"program": "…", "input": {…}} or {"again": "ID"}';
+  throw new ClaudikinsError("USAGE", `Expected an execution: ${forms}`);
 }
 
 /** The id in a request to cancel an execution. */
 export function cancelledIn(body: unknown): string {
   return z.object({ id: text }).safeParse(body).data?.id ?? "";
+}
+
+const restartRequest = z.object({ server: text.min(1), ...caller });
+
+/** Throws USAGE. */
+export function restartIn(body: unknown): z.infer<typeof restartRequest> {
+  const { success, data } = restartRequest.safeParse(body);
+  if (success) return data;
+  throw new ClaudikinsError("USAGE", 'Expected a server: {"server": "…"}');
 }
 
 /** The ids in a request to continue executions. */

@@ -12,15 +12,20 @@ import { type Config, ownServersOf } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
 import { isId } from "../programs/trace/id.ts";
+import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
+import { activityIn, openCalls, recordedCalls } from "./activity.ts";
+import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
+import { callsIn, readCalls } from "./calls.ts";
 import type { PageState } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
-import { ExecutionsReader } from "./executions.ts";
+import { ExecutionsReader, inHome } from "./executions.ts";
 import {
   acceptBody,
+  againBody,
   cancelBody,
   decisionBody,
   doorBody,
@@ -28,16 +33,20 @@ import {
   heldBody,
   labelBody,
   namedBody,
+  newServerBody,
   type PolicyBody,
   pastedBody,
   policyBody,
   previewBody,
   RefusedRequest,
+  retryBody,
   ruleBody,
   runBody,
   saveBody,
   scheduleBody,
+  serverBody,
   signInBody,
+  switchBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
@@ -45,7 +54,8 @@ import { ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import { SavingsReader } from "./savings.ts";
 import type { RouteRequest, Routes } from "./server.ts";
-import { type RunningServers, serversOf, ToolViews } from "./servers.ts";
+import { ServerActions } from "./server-actions.ts";
+import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 
 interface PageApiOptions {
@@ -60,6 +70,8 @@ interface PageApiOptions {
   /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
   background: Background;
+  /** Opens an app with another config, to try a server before it is added. */
+  openConfig(config: Config): Promise<App>;
   /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
 }
@@ -73,6 +85,7 @@ export class PageApi {
   readonly #programs: ProgramsReader;
   readonly #actions: ProgramActions;
   readonly #held: HeldOnPage;
+  readonly #servers: ServerActions;
   readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
   readonly routes: Routes;
@@ -85,6 +98,7 @@ export class PageApi {
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
     this.#held = new HeldOnPage(app, env);
+    this.#servers = new ServerActions(options);
     this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
     this.routes = this.#routes();
@@ -123,8 +137,9 @@ export class PageApi {
 
   /** The page's requests, by method and path. */
   #routes(): Routes {
-    const { app, credentials } = this.#options;
+    const { app, credentials, background } = this.#options;
     const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];
+    const servers = this.#servers;
     /** A change of the rules is answered with the rules. */
     const rulesAfter =
       <T>(shape: ZodType<T>, change: (body: T) => Promise<void>) =>
@@ -139,6 +154,10 @@ export class PageApi {
       "GET api/approvals/*": ({ id }) => this.#approvals.whole(id),
       "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),
       "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
+      "GET api/activity": (call) => this.#activity(call),
+      "GET api/calls": ({ search }) => readCalls(callsIn(search), { config: ownConfig(app) }, app.store),
+      "GET api/executions/*/about": (call) => this.#about(call.id),
+      "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
       "GET api/executions/*/code": (call) => actions.executed({ id: call.id, door: doorIn(call) }),
       "GET api/tools": (call) => tools.of(serverIn(call), app),
@@ -147,6 +166,16 @@ export class PageApi {
         const { server, tools: marks } = await body(heldBody);
         return held.accept(server, marks);
       },
+      "POST api/servers/check": async ({ body }) => servers.check((await body(serverBody)).server),
+      "POST api/servers/restart": async ({ body }) => background.restart((await body(serverBody)).server),
+      "GET api/servers/log": (call) => servers.log(serverIn(call)),
+      "POST api/servers/switch": async ({ body }) => {
+        const { server, isOn } = await body(switchBody);
+        return servers.switch(server, isOn);
+      },
+      "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
+      "GET api/servers/catalog": () => catalogOf(),
+      "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
       "POST api/policy": async ({ body }) => {
         const change = await body(policyBody);
         await this.#changePolicy(change);
@@ -166,6 +195,9 @@ export class PageApi {
       "GET api/programs/code": (call) => actions.code({ name: call.search.get("name") ?? "", door: doorIn(call) }),
       "GET api/programs/drift": () => driftOnPage(app, this.#options.env),
       "POST api/programs/accept": async ({ body }) => actions.accept(await body(acceptBody)),
+      "GET api/programs/about": (call) => actions.about({ name: call.search.get("name") ?? "", door: doorIn(call) }),
+      "POST api/programs/test": async ({ body }) => actions.test(await body(namedBody)),
+      "POST api/programs/retry": async ({ body }) => actions.retry(await body(retryBody)),
       "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
       "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),
       "POST api/programs/unschedule": async ({ body }) => actions.unschedule(await body(namedBody)),
@@ -173,6 +205,28 @@ export class PageApi {
       "POST api/programs/preview": async ({ body }) => actions.preview(await body(previewBody)),
       "POST api/programs/save": async ({ body }) => actions.save(await body(saveBody)),
     };
+  }
+
+  async #activity({ search }: RouteRequest): Promise<PageActivity> {
+    const { filter, after } = activityIn(search);
+    return this.#executions.activity(filter, after, (await this.#approvals.list()).approvals);
+  }
+
+  /** Throws RefusedRequest. */
+  async #about(id: string): Promise<PageAbout> {
+    const { app } = this.#options;
+    const { approvals } = await this.#approvals.list();
+    const record = isId(id) ? await readRecord(app.store, id) : undefined;
+    const found = await this.#executions.find(id, approvals, record);
+    if (!found) throw new RefusedRequest(404, "This execution is not stored, or was deleted");
+    const calls = found.summary && record ? recordedCalls(record) : { calls: await openCalls(id, app), more: 0 };
+    const { door, person, state } = found;
+    // The code of a person's program is run for that person only.
+    const again = person
+      ? { canRunAgain: false, notAgain: "It ran for a person" }
+      : await this.#actions.howAgain({ id, door });
+    const execution = this.#executions.shown(found, [found]);
+    return { execution, ...calls, ...(state.state === "lost" ? { failure: state.why } : {}), ...again };
   }
 
   async close(): Promise<void> {
@@ -198,15 +252,15 @@ function configText(config: Config, env: Environment): string {
   const { origin, extended } = config;
   if (origin.kind === "demo") return "the built-in demo";
   const own = extended && ownServersOf(config).length > 0 ? [extended.file] : [];
-  return [origin.file, ...own].map((file) => inHome(file, env)).join(" and ");
+  return [origin.file, ...own].map((file) => inHome(file, homeOf(env))).join(" and ");
+}
+
+/** Undefined for the demo, whose calls are of no config. */
+function ownConfig({ config: { origin } }: App): string | undefined {
+  return origin.kind === "demo" ? undefined : origin.file;
 }
 
 function fileOf(origin: ConfigOrigin): string {
   if (origin.kind !== "demo") return origin.file;
   throw noFile();
-}
-
-function inHome(file: string, env: Environment): string {
-  const home = homeOf(env);
-  return home !== "/" && file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }

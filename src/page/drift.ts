@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import type { Environment } from "../config/environment.ts";
 import { driftOf, driftText } from "../programs/drift/drift.ts";
 import { reasonText } from "../programs/drift/reasons.ts";
-import type { PageDrift } from "./contract.ts";
+import type { PageDrift } from "./programs-contract.ts";
 
 /** Programs that are shown with their reasons. */
 const maxShownPrograms = 50;

@@ -2,9 +2,12 @@
 
 import type { App } from "../app/app.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
+import { homeOf } from "../config/locations.ts";
+import { activityState, endStatesIn, fits, inOrder, titleOf } from "../programs/execution/activity.ts";
 import { kindOf, stateText } from "../programs/execution/execution-state.ts";
 import type { Executions } from "../programs/execution/executions.ts";
 import {
+  isOpen,
   joined,
   type ListedExecution,
   storedExecution,
@@ -13,73 +16,170 @@ import {
 import type { AboutProgram } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
 import type { Summary } from "../programs/trace/record.ts";
-import { readSummaries } from "../programs/trace/store.ts";
+import { readActivity, readRuns } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
+import type { ActivityFilter } from "../store/activity.ts";
+import type { PageActivity, PageExecution } from "./activity-contract.ts";
 import { Cached, storeStamp } from "./cached.ts";
-import type { PageExecution, PageRun } from "./contract.ts";
+import type { PageRun } from "./programs-contract.ts";
 
-/** Executions in the list. */
-const maxShownExecutions = 100;
+/** Ended executions that the page gets with each change. */
+const maxRecentExecutions = 20;
+
+/** Executions of one page of the whole list. */
+const activityPageSize = 100;
+
+/** Stored executions that are looked at: those that run or wait, and others that have no record. */
+const maxReadStored = 100;
 
 /** Runs of a saved program. */
 const maxShownRuns = 5;
 
-/** Characters of a program in the list. */
+/** Characters of a program from which the list takes its first line. */
 const maxShownCodeChars = 200;
+
+/** Tools of one execution in a list. */
+const maxShownTools = 6;
 
 export interface ReadExecutions {
   shown: PageExecution[];
   /** The newest runs of a saved program. */
   runsOf(program: string, door: string | undefined): PageRun[];
-  /** Whether an execution has a page of its own. */
-  isRecorded(id: string): boolean;
 }
+
+interface Recent {
+  recent: Summary[];
+  /** The newest of each saved program. */
+  runs: Summary[];
+}
+
+type Asking = readonly { id: string; execution: string }[];
 
 export class ExecutionsReader {
   readonly #app: App;
-  readonly #recorded = new Cached<Promise<Summary[]>>();
+  readonly #asks: string;
+  /** By person; undefined for all people. */
+  readonly #recent = new Cached<Map<string | undefined, Promise<Recent>>>();
   /** The facts read from stored programs, by their ids. */
   #programs = new Map<string, AboutProgram>();
   readonly #stored = new Cached<Promise<ListedExecution[]>>();
 
-  constructor(app: App) {
+  /** `asks` says that an execution waits for a decision: of the viewer, or of somebody. */
+  constructor(app: App, asks: "waits for you" | "waits for approval" = "waits for you") {
     this.#app = app;
+    this.#asks = asks;
   }
 
   /** Executions that run or wait come first, then the newest. `asking` has the open approvals of all executions. */
-  async read(
-    asking: readonly { id: string; execution: string }[],
-    isSeen: (execution: ListedExecution) => boolean = () => true,
-  ): Promise<ReadExecutions> {
+  async read(asking: Asking, person?: string): Promise<ReadExecutions> {
     const stamp = await storeStamp(this.#app.store, performance.now());
-    const recorded = await this.#recorded.get(stamp, () => this.#readRecorded());
-    const stored = withApprovals(await this.#stored.get(stamp, () => this.#readStored()), asking);
-    const kept = new Set(stored.filter(({ state }) => state.state === "ended" && state.ok).map(({ id }) => id));
-    const all = joined(stored, recorded).filter(isSeen);
-    const runs = all.filter(({ program }) => program !== undefined);
-    const ofPrograms = Map.groupBy(runs, ({ program = "", door }) => programKey(program, door));
+    const known = this.#recent.get(stamp, () => new Map());
+    const { recent, runs } = await known.getOrInsertComputed(person, () => this.#readRecent(person));
+    const stored = (await this.#storedNow(asking)).filter((each) => person === undefined || each.person?.id === person);
+    const open = stored.filter(isOpen).length;
+    const all = await this.#withoutRecorded(stored, recent);
+    const ofPrograms = Map.groupBy(
+      inOrder(joined(stored, runs)).filter(({ program }) => program !== undefined),
+      ({ program = "", door }) => programKey(program, door),
+    );
     return {
-      shown: all.slice(0, maxShownExecutions).map((each) => shown(each, kept.has(each.id))),
-      runsOf: (name, door) => (ofPrograms.get(programKey(name, door)) ?? []).slice(0, maxShownRuns).map(runOf),
-      isRecorded: (id) => recorded.some((each) => each.id === id),
+      shown: inOrder(joined(all, recent))
+        .slice(0, open + maxRecentExecutions)
+        .map((each) => this.shown(each, stored)),
+      runsOf: (name, door) =>
+        (ofPrograms.get(programKey(name, door)) ?? []).slice(0, maxShownRuns).map((each) => this.#run(each)),
     };
   }
 
-  async #readRecorded(): Promise<Summary[]> {
-    const owner = configOwner(this.#app.config.origin);
+  /** One page of the executions that fit. The first one has all that run or wait. `filter.config` is ours. */
+  async activity(filter: ActivityFilter, after: string | undefined, asking: Asking): Promise<PageActivity> {
+    const own = { ...filter, config: this.#owner };
+    const states = endStatesIn(filter.states);
+    const { store } = this.#app;
+    const found = await readActivity(store, { ...own, states }, { limit: activityPageSize + 1, after });
+    const page = found.slice(0, activityPageSize);
+    const next = found.length > page.length ? page.at(-1)!.id : undefined;
+    const stored = await this.#storedNow(asking);
+    const isHere = ({ id }: ListedExecution) => (after === undefined || id < after) && (next ?? "") < id;
+    const others = stored.filter((each) => !isOpen(each) && fits(each, own) && isHere(each));
+    const unrecorded = await this.#withoutRecorded(others, page);
+    const facets = await store.records.facets({ config: own.config, person: filter.person });
+    // A record may be of an execution that goes on. It is listed as open.
+    const listed = inOrder(joined([...unrecorded, ...stored.filter(isOpen)], page)).filter(
+      (each) => !isOpen(each) || (after === undefined && fits(each, own)),
+    );
+    return { executions: listed.map((each) => this.shown(each, stored)), next, ...facets };
+  }
+
+  /** One execution of the config. */
+  async find(id: string, asking: Asking, summary: Summary | undefined): Promise<ListedExecution | undefined> {
+    const stored = (await this.#storedNow(asking)).filter((each) => each.id === id);
+    return joined(stored, summary ? [summary] : []).find((each) => each.config === this.#owner);
+  }
+
+  /** `stored` has the executions whose code is kept. */
+  shown(execution: ListedExecution, stored: readonly ListedExecution[]): PageExecution {
+    const { startedBy, door, person, program, agent, folder, summary, state } = execution;
+    const isKept = stored.some(({ id, state: own }) => id === execution.id && own.state === "ended" && own.ok);
+    return {
+      ...this.#run(execution),
+      until: isOpen(execution) ? state.until : undefined,
+      isDryRun: state.dryRun === true,
+      title: titleOf(execution),
+      startedBy,
+      agent,
+      folder: folder === undefined ? undefined : inHome(folder, homeOf(this.#app.env)),
+      door,
+      person: person?.name,
+      program,
+      calls: summary?.calls,
+      failures: summary?.failures,
+      tools: (summary?.tools ?? []).slice(0, maxShownTools),
+      keptOut: summary && keptOut(summary),
+      canBeSaved: program === undefined && (isKept || (summary?.ok === true && summary.hasContents)),
+    };
+  }
+
+  #run(execution: ListedExecution): PageRun {
+    const { id, state, startedAt, durationMs } = execution;
+    const words = state.approvals.length > 0 && isOpen(execution) ? this.#asks : wordsOf(execution);
+    const isRecorded = execution.summary !== undefined;
+    return { id, kind: kindOf(state), stateText: words, isOver: !isOpen(execution), startedAt, durationMs, isRecorded };
+  }
+
+  get #owner(): string | null {
+    return configOwner(this.#app.config.origin);
+  }
+
+  /** Leaves out ended executions that have a record on another page. */
+  async #withoutRecorded(stored: ListedExecution[], page: readonly Summary[]): Promise<ListedExecution[]> {
+    const here = new Set(page.map(({ id }) => id));
+    const elsewhere = stored.filter((each) => !isOpen(each) && !here.has(each.id)).map(({ id }) => id);
+    if (elsewhere.length === 0) return stored;
+    const known = new Set(await this.#app.store.records.known(elsewhere));
+    return stored.filter(({ id }) => !known.has(id));
+  }
+
+  async #readRecent(person: string | undefined): Promise<Recent> {
+    const { store } = this.#app;
     try {
-      const summaries = await readSummaries(this.#app.store);
-      return summaries.filter(({ config }) => config === owner);
+      const recent = await readActivity(store, { config: this.#owner, person }, { limit: maxRecentExecutions });
+      return { recent, runs: person === undefined ? await readRuns(store, this.#owner, maxShownRuns) : [] };
     } catch {
       // Unreadable records are treated as missing.
-      return [];
+      return { recent: [], runs: [] };
     }
+  }
+
+  async #storedNow(asking: Asking): Promise<ListedExecution[]> {
+    const stamp = await storeStamp(this.#app.store, performance.now());
+    return withApprovals(await this.#stored.get(stamp, () => this.#readStored()), asking);
   }
 
   async #readStored(): Promise<ListedExecution[]> {
     try {
       const executions = await this.#app.executions();
-      const rows = await executions.stored.newest(maxShownExecutions, this.#app);
+      const rows = await executions.stored.newest(maxReadStored, this.#app);
       const programs = new Map<string, AboutProgram>();
       for (const { id } of rows) programs.set(id, this.#programs.get(id) ?? (await this.#programOf(id, executions)));
       this.#programs = programs;
@@ -97,33 +197,21 @@ export class ExecutionsReader {
   }
 }
 
-function shown(execution: ListedExecution, isKept: boolean): PageExecution {
-  const { startedBy, code, door, person, program, summary } = execution;
-  return {
-    ...runOf(execution),
-    startedBy,
-    door,
-    person: person?.name,
-    code,
-    calls: summary?.calls,
-    failures: summary?.failures,
-    keptOut: summary && keptOut(summary),
-    canBeSaved: program === undefined && (isKept || (summary?.ok === true && summary.hasContents)),
-  };
-}
-
-function runOf({ id, state, startedAt, durationMs, summary }: ListedExecution): PageRun {
-  return {
-    id,
-    kind: kindOf(state),
-    stateText: stateText(state),
-    isOver: state.state === "ended" || state.state === "lost",
-    startedAt,
-    durationMs,
-    isRecorded: summary !== undefined,
-  };
+/** The words of commands, except where a list can say it with fewer. */
+function wordsOf(execution: ListedExecution): string {
+  const { state } = execution;
+  if (state.state === "lost" || state.state === "stopped") return state.state;
+  if (state.state !== "ended") return state.until === undefined ? "running" : "waits";
+  const end = activityState(execution);
+  return end === "failed" ? stateText({ ...state, dryRun: undefined }) : end;
 }
 
 function programKey(name: string, door: string | undefined): string {
   return JSON.stringify([name, door ?? null]);
+}
+
+/** The home folder as ~. */
+export function inHome(file: string, home: string): string {
+  if (home === "/" || !file.startsWith(home)) return file;
+  return file === home ? "~" : file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
 }

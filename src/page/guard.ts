@@ -101,6 +101,19 @@ export type EditBody = z.infer<typeof editBody>;
 /** The marks of held tools as they were shown, by name. */
 export const heldBody = z.strictObject({ server: name, tools: z.record(z.string().max(10_000), z.string().max(100)) });
 
+export const serverBody = z.strictObject({ server: name });
+export const switchBody = z.strictObject({ server: name, isOn: z.boolean() });
+
+/** `what` is a name of the catalog, an address, a command, the place of a document, or an entry. `values` are variables, or headers of an address. */
+export const newServerBody = z.strictObject({
+  kind: z.enum(["catalog", "address", "command", "openapi", "graphql", "entry"]),
+  name: z.string().max(200).optional(),
+  what: longText,
+  values: z.record(z.string().max(200), z.string().max(100_000)),
+  auth: z.string().min(1).max(100_000).optional(),
+});
+export type NewServerBody = z.infer<typeof newServerBody>;
+
 export const signInBody = z.strictObject({ server: name });
 
 /** The address that the browser shows at the end of a sign-in, when it could not load it. */
@@ -128,10 +141,14 @@ export const namedBody = z.strictObject({ name, door });
 /** The version of a program that was shown. */
 export const acceptBody = z.strictObject({ name, door, version: z.number().int().positive() });
 
+export const retryBody = z.strictObject({ delivery: z.string().min(1).max(200), door });
+
 /** A person who has signed in, by the id. */
 export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/) });
 
 export const cancelBody = z.strictObject({ door });
+
+export const againBody = z.strictObject({ door, dryRun: z.boolean() });
 
 const saving = {
   execution: z.string().min(1).max(200),

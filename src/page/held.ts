@@ -12,9 +12,9 @@ import {
   type Surroundings,
 } from "../tools/definitions/review.ts";
 import { Cached } from "./cached.ts";
-import type { DiffLine, PageHeld } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { RefusedRequest } from "./guard.ts";
+import type { DiffLine, PageHeld } from "./servers-contract.ts";
 
 /** Lines of the difference between two definitions. `claudikins review` shows all. */
 const maxShownDiffLines = 400;

@@ -1,18 +1,37 @@
 /** The files of the page: one document, one script, one style sheet and one icon. They contain no data. */
 
+import activity from "./browser/activity/activity.css" with { type: "text" };
+import calls from "./browser/activity/calls.css" with { type: "text" };
+import detail from "./browser/activity/detail.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
-import held from "./browser/held.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
-import programs from "./browser/programs.css" with { type: "text" };
+import programs from "./browser/programs/programs.css" with { type: "text" };
 import savings from "./browser/savings.css" with { type: "text" };
+import held from "./browser/servers/held.css" with { type: "text" };
+import servers from "./browser/servers/servers.css" with { type: "text" };
+import tokens from "./browser/tokens.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
 import { htmlDocument } from "./document.ts";
 
 const script = browserScript();
-const style = [base, controls, frame, lists, held, programs, savings, narrow].join("\n");
+const style = [
+  tokens,
+  base,
+  controls,
+  frame,
+  lists,
+  held,
+  programs,
+  savings,
+  servers,
+  activity,
+  detail,
+  calls,
+  narrow,
+].join("\n");
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#2f63c9"/><path d="M5 4.5 8.5 8 5 11.5M9 11.5h3" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 

@@ -5,6 +5,8 @@ import { indentedJson, type JsonObject } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
+import { dryRunText } from "../programs/dry-run/report-text.ts";
+import { retryDelivery } from "../programs/events/manage.ts";
 import { cancelFor } from "../programs/execution/cancel-for.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
@@ -18,17 +20,26 @@ import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
-import type { PageOutcome, PageSaving, PageScheduled } from "./contract.ts";
+import { type Again, againOf, notAgain } from "./activity.ts";
 import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
+import { aboutProgram, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
+import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./programs-contract.ts";
 
 /** Characters of the value of an execution that was started on the page. */
 const maxShownValueChars = 20_000;
 
+export type StartedInBackground = { door: string | undefined } & (
+  | { program: string; input: JsonObject }
+  | { again: string; dryRun: boolean }
+);
+
 /** The functions of the config's current daemon. The page may belong to an earlier daemon, which has left its place. */
 export interface Background {
-  /** Starts a saved program. Returns the id of its execution. Throws what the daemon throws. */
-  start(program: { program: string; input: JsonObject; door: string | undefined }): Promise<string>;
+  /** Starts a saved program, or the code of an execution again. Returns the id of the new execution. Throws what the daemon throws. */
+  start(program: StartedInBackground): Promise<string>;
+  /** Ends the processes of a server, and starts it again. Throws what starting it throws. */
+  restart(server: string): Promise<{ ended: number; tools: number }>;
   /** Starts a daemon if none is running. Returns false if there can be none. */
   wake(): Promise<boolean>;
 }
@@ -70,6 +81,21 @@ export class ProgramActions {
     return { execution: await this.#options.background.start(started) };
   }
 
+  /** Runs the code of an execution again in the daemon. Throws EXECUTION_NOT_FOUND, USAGE. */
+  async again({ id, door, dryRun }: Execution & { dryRun: boolean }): Promise<{ execution: string }> {
+    return { execution: await this.#options.background.start({ again: id, door, dryRun }) };
+  }
+
+  /** How the code of an execution can be run again, or why it cannot: its door may no longer exist. */
+  async howAgain({ id, door }: Execution): Promise<Again> {
+    try {
+      await using parts = await this.#partsOf(door);
+      return await againOf(id, parts);
+    } catch (error) {
+      return notAgain(error);
+    }
+  }
+
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
     const program = this.#program(named);
     const wanted = { input: inputOf(wordsOf(input), program), cron, zone, id };
@@ -89,6 +115,20 @@ export class ProgramActions {
     requirePinned(program, library);
     const accepted = { number: version, pins: pinsOf(program, library) };
     await acceptProgram(name, accepted, { library, audit: this.#audit(door) });
+  }
+
+  about({ name, door }: Named): Promise<PageProgramAbout> {
+    return aboutProgram(name, this.#placeOf(door), this.#options.app);
+  }
+
+  async test({ name, door }: Named): Promise<PageTested[]> {
+    return await testedProgram(name, this.#placeOf(door), this.#options.app);
+  }
+
+  /** Lets a dead delivery begin again. Throws USAGE, PROGRAM_NOT_FOUND. */
+  async retry({ delivery, door }: { delivery: string; door?: string | undefined }): Promise<void> {
+    await retryDelivery(delivery, this.#managed(door));
+    await this.#options.background.wake();
   }
 
   async remove({ name, door }: Named): Promise<void> {
@@ -197,7 +237,8 @@ function changesIn(before: SavedProgram, program: SavedProgram): string[] {
 type Outcome = NonNullable<StoredRun["outcome"]>;
 
 function shownOutcome(outcome: Outcome): PageOutcome {
-  const text = outcome.ok ? valueText(outcome) : `${outcome.error.name}: ${outcome.error.message}`;
+  const planned = outcome.dryRun && `${dryRunText(outcome.dryRun)}\n`;
+  const text = outcome.ok ? (planned ?? valueText(outcome)) : `${outcome.error.name}: ${outcome.error.message}`;
   return {
     ok: outcome.ok,
     text: text.slice(0, maxShownValueChars),

@@ -12,9 +12,10 @@ import { inputsOf, type SavedProgram } from "../programs/saved/model.ts";
 import { callOf } from "../programs/saved/namespace.ts";
 import { nextTimes, type Schedule, Schedules } from "../programs/saved/schedules.ts";
 import { Cached } from "./cached.ts";
-import type { PageInput, PageProgram, PageSchedule, PageScheduledRun, PageState } from "./contract.ts";
+import type { PageState } from "./contract.ts";
 import type { ReadExecutions } from "./executions.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
+import type { PageInput, PageProgram, PageSchedule } from "./programs-contract.ts";
 
 /** Characters of the input of a schedule, and of the example of an input. */
 const maxShownInputChars = 500;
@@ -46,7 +47,7 @@ export class ProgramsReader {
     return [undefined, ...doors].map((door) => ({ ...savedProgramsOf(origin, this.#env, door), door }));
   }
 
-  read({ runsOf, isRecorded }: Pick<ReadExecutions, "runsOf" | "isRecorded">): Shown {
+  read({ runsOf }: Pick<ReadExecutions, "runsOf">): Shown {
     const { documents, mark } = this.#app.config.savedPrograms;
     // No program was ever saved, or none is known yet.
     if (!documents.areKnown || documents.read(mark) === undefined)
@@ -59,7 +60,7 @@ export class ProgramsReader {
     const found = this.#schedules.get([names, ...looks, minute].join("\n"), () => readSchedules(places));
     return {
       programs: known.programs.map((program) => ({ ...program, runs: runsOf(program.name, program.door) })),
-      schedules: found.schedules.map((schedule) => withPage(schedule, isRecorded)),
+      schedules: found.schedules,
       programProblems: [...known.problems, ...found.problems],
     };
   }
@@ -139,7 +140,6 @@ function shownSchedule(schedule: Schedule, door: string | undefined): PageSchedu
     lastRun: lastRun && {
       startedAt: lastRun.startedAt,
       execution: lastRun.execution,
-      isRecorded: false,
       missed: lastRun.missed,
       ok: lastRun.end?.ok,
       message: lastRun.end?.message?.slice(0, maxShownMessageChars),
@@ -154,11 +154,4 @@ function nextOf(schedule: Schedule): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function withPage(schedule: PageSchedule, isRecorded: (id: string) => boolean): PageSchedule {
-  const { lastRun } = schedule;
-  if (lastRun?.execution === undefined) return schedule;
-  const run: PageScheduledRun = { ...lastRun, isRecorded: isRecorded(lastRun.execution) };
-  return { ...schedule, lastRun: run };
 }

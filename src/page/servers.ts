@@ -13,11 +13,18 @@ import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { networkServers, standings } from "../setup/sign-in/sign-ins.ts";
-import { inventory, type ServerFacts } from "../tools/catalog/inventory.ts";
+import { disabledServers, inventory, type ServerFacts } from "../tools/catalog/inventory.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { firstSentence } from "../tools/signature.ts";
-import type { DeniedPattern, PageServerEntry, PageSignIn, PageTool, PageTools } from "./contract.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
+import type {
+  DeniedPattern,
+  PageCatalogServer,
+  PageServerEntry,
+  PageSignIn,
+  PageTool,
+  PageTools,
+} from "./servers-contract.ts";
 
 /** The servers' state in the daemon of the config. */
 export interface RunningServers {
@@ -52,7 +59,7 @@ export function serversOf(
       state === "signed in" || state === "expired" || state === "signed out" ? [[server, state] as const] : [],
     ),
   );
-  return inventory(app).map((facts) => {
+  const enabled = inventory(app).map((facts): PageServerEntry => {
     const { server: name, transport, program, host, description, tools, denied, protocol, version } = facts;
     const state = signIns.get(name);
     const count = tools ?? knownTools(name, app.catalog)?.length;
@@ -72,8 +79,27 @@ export function serversOf(
       signIn: state && { state, ...signInOf(name) },
       sandbox: isConfined(app.config.servers.get(name)) ? boxEngine : undefined,
       held: held.get(name),
+      isOwn: app.config.servers.get(name)?.isSavedPrograms !== true,
     };
   });
+  const disabled = disabledServers(app.config).map(
+    ({ server: name, transport, program, host, description }): PageServerEntry => {
+      const state = { state: "disabled", stateText: "disabled", toolsMark: "", isOwn: true } as const;
+      return { name, transport, where: program ?? host, description, ...state };
+    },
+  );
+  return [...enabled, ...disabled];
+}
+
+/** The servers of the catalog. It is loaded when somebody asks. */
+export async function catalogOf(): Promise<PageCatalogServer[]> {
+  const { catalogServers } = await import("../tools/server-catalog.ts");
+  return catalogServers().map(({ name, title, description, variables }) => ({
+    name,
+    title,
+    description,
+    variables: variables.map(({ name: variable, what, required }) => ({ name: variable, what, required })),
+  }));
 }
 
 function isConfined(server: ServerConfig | undefined): boolean {
@@ -92,10 +118,16 @@ function stateIn(
   const words = isHeld ? "ready" : Object.hasOwn(running?.servers ?? {}, server) ? running!.servers[server]! : "";
   const [kind] = Object.entries(states).find(([, word]) => words.startsWith(word)) ?? [];
   if (kind === undefined) {
-    return { state: state.state, stateText: stateText(state), problem: stateProblem(state) };
+    const words = state.state === "idle" ? idleText(catalog.find(server)) : stateText(state);
+    return { state: state.state, stateText: words, problem: stateProblem(state) };
   }
   const { problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
   return { state: kind as PageServerEntry["state"], stateText: words, problem };
+}
+
+/** Nothing is known to be wrong with the server, and it does not run. */
+function idleText(known: object | undefined): string {
+  return known ? "starts on its first call" : "not tried yet";
 }
 
 export class ToolViews {

@@ -4,9 +4,9 @@ import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { login, serverToSignInTo } from "../setup/sign-in/sign-ins.ts";
-import type { PageSignIn } from "./contract.ts";
 import { RefusedRequest } from "./guard.ts";
 import { pageSignInMs } from "./limits.ts";
+import type { PageSignIn } from "./servers-contract.ts";
 
 interface Running {
   /** Undefined until the server has said where to sign in. */

@@ -76,6 +76,8 @@ export interface CallFilter {
   config?: string | undefined;
   /** Ids or names of people, and ids of tokens: any of them. */
   who?: readonly string[] | undefined;
+  /** The id of the person. */
+  person?: string | undefined;
   door?: string | undefined;
   server?: string | undefined;
   /** As `server.tool`. */
@@ -179,6 +181,7 @@ function readCalls(filter: CallFilter, { order, limit, after }: ReadCalls): Work
     filter.until === undefined ? "" : "at < $until",
     filter.config === undefined ? "" : "config = $config",
     filter.who === undefined ? "" : `(${["person", "person_name", "token"].map(isOneOf).join(" OR ")})`,
+    filter.person === undefined ? "" : "person = $person",
     filter.door === undefined ? "" : "door = $door",
     filter.server === undefined ? "" : "server = $server",
     filter.tool === undefined ? "" : "server || '.' || tool = $tool",

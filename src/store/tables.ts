@@ -128,6 +128,23 @@ CREATE TABLE claudikins.directory_members (
 );
 CREATE INDEX teams_of_member ON claudikins.directory_members (config, member);
 `,
+  activity: `
+-- What lists of executions select records by, see activity.ts.
+CREATE TABLE claudikins.activity (
+  id ID PRIMARY KEY REFERENCES claudikins.records (id) ON DELETE CASCADE,
+  at NUMBER NOT NULL,
+  config TEXT,
+  door TEXT,
+  person TEXT,
+  agent TEXT,
+  program TEXT,
+  state TEXT NOT NULL,
+  tools TEXT NOT NULL,
+  words TEXT NOT NULL
+);
+CREATE INDEX activity_of_config ON claudikins.activity (config, id);
+CREATE INDEX records_kept ON claudikins.records (id, at, bytes);
+`,
 } as const;
 
 const tables = `

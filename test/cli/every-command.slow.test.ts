@@ -159,6 +159,7 @@ function shown({ argv, folder, id, ...result }: Ended): string {
       .replace(/^[0-9a-hjkmnp-tv-z]{8,}(?= {2}(?:just now|\d))/gm, "ID")
       .replace(/\d+ +\d+ MB/g, "PID  N MB")
       .replace(/^[\da-hjkmnp-tv-z]{28}(?= {2,}just now)/gm, "ID")
+      .replace(/\b0t[\da-hjkmnp-tv-z]{26}\b/g, (each) => (each === keptId ? each : "ID"))
       .replace(/\bck_[\w-]{43}/g, "TOKEN")
       .replace(/(?<=^|\btoken |\brevoke |\bRevoked )[\da-f]{8}(?= )|(?<=\brevoke )[\da-f]{8}$/gm, "ID")
       // The widths of columns depend on their contents.

@@ -456,6 +456,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["all"] },
     failure: { argv: ["--config", "nope.json"] },
   },
+  "daemon restart": {
+    success: { argv: ["odd"], files: working, startsDaemon: true, options: { env: { CLAUDIKINS_DAEMON: "on" } } },
+    usage: { argv: [] },
+    failure: { argv: ["odd"], files: working },
+  },
   "daemon stop": {
     success: { argv: [], files: working },
     usage: { argv: ["--all", "--config", "claudikins.json"] },
@@ -549,6 +554,16 @@ export const table: Record<string, Cases> = {
   },
   "executions dry-run": {
     success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
+  "executions code": {
+    success: { argv: [keptId], keeps: true },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
+  "executions again": {
+    success: { argv: [keptId], keeps: true, startsDaemon: true, options: { env: { CLAUDIKINS_DAEMON: "on" } } },
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },

@@ -194,7 +194,7 @@ describe("executions and trace", () => {
   test('name scheduled runs so, and "last" is the last execution that was not scheduled', async () => {
     await write({ ...known, startedBy: "serve" });
     await write({ id: otherId, at: at + 5, startedBy: "schedule" });
-    expect((await executions()).stdout).toMatch(/ {2}schedule\n.* {2}serve\n$/);
+    expect((await executions()).stdout).toMatch(/ {2}schedule {2}.*\n.* {2}serve {2}.*\n$/);
     expect((await executions("show", "84")).stdout).toContain("  schedule · ok · ");
     for (const show of [await executions("show", "last", "--json"), await run(["last", "--json"])]) {
       expect(JSON.parse(show.stdout)).toMatchObject({ id: knownId, startedBy: "serve" });

@@ -43,6 +43,9 @@ async function onPage(): Promise<PageState["executions"]> {
   return ((await (await page.get("api/state")).json()) as PageState).executions;
 }
 
+/** Lists name the agent, if there is one. */
+const byOf = (startedBy: string) => (startedBy === "serve" ? "test 1" : startedBy);
+
 /** Expects the same waiting execution, and no other, on every surface. */
 async function expectWaiting(id: string, approval: string, startedBy: string): Promise<void> {
   const state = { id, startedBy, approvals: [approval] };
@@ -55,10 +58,10 @@ async function expectWaiting(id: string, approval: string, startedBy: string): P
   for (const command of ["executions", "trace"]) {
     const row = (await text(command)).split("\n").find((line) => line.startsWith(id.slice(0, 8)));
     expect([command, row]).toEqual([command, expect.stringContaining(` ${words}`)]);
-    expect([command, row]).toEqual([command, expect.stringContaining(` ${startedBy}`)]);
+    expect([command, row]).toEqual([command, expect.stringContaining(` ${byOf(startedBy)}`)]);
   }
   const [shown, ...others] = await onPage();
-  expect(shown).toMatchObject({ id, kind: "waiting", stateText: words, isOver: false, startedBy, isRecorded: false });
+  expect(shown).toMatchObject({ id, kind: "waiting", stateText: "waits for you", isOver: false, startedBy });
   expect(others).toEqual([]);
   const { exitCode, stderr } = await claudikins("trace", id);
   expect(exitCode).toBe(2);
@@ -75,10 +78,11 @@ async function expectEnded(id: string, startedBy: string, ended: { ok: boolean; 
   for (const command of ["executions", "trace"]) {
     const row = (await text(command)).split("\n").find((line) => line.startsWith(id.slice(0, 8)));
     expect([command, row]).toEqual([command, expect.stringContaining(` ${word}`)]);
-    expect([command, row]).toEqual([command, expect.stringContaining(` ${startedBy}`)]);
+    expect([command, row]).toEqual([command, expect.stringContaining(` ${byOf(startedBy)}`)]);
   }
   const kind = ended.ok ? "good" : "bad";
-  expect(await onPage()).toMatchObject([{ id, kind, stateText: word, isOver: true, startedBy, isRecorded: true }]);
+  const stateText = ended.ok ? "done" : word;
+  expect(await onPage()).toMatchObject([{ id, kind, stateText, isOver: true, startedBy, isRecorded: true }]);
 }
 
 /** An agent that starts the program, is told that it waits, and leaves. */

@@ -155,3 +155,73 @@ test("a saved program runs in the daemon that has taken its place, and the page 
   expect((await project.daemons()).some((daemon) => !daemon.page)).toBe(true);
   await project.claudikins("daemon", "stop");
 });
+
+test("the code of an execution runs again in the daemon, from the page and from the command line, also as a dry run", async () => {
+  const on = { cwd: join(project.path, "project"), env: { ...project.env, CLAUDIKINS_DAEMON: "on" } };
+  const run = (...args: string[]) => runProgram([...claudikinsCommand, ...args], on);
+  const config = JSON.parse(readFileSync(project.config, "utf8"));
+  writeFileSync(project.config, JSON.stringify({ ...config, policy: { confirm: "always" } }));
+  const page = await open(JSON.parse((await run("ui", "--json")).stdout).url);
+  const first = (await run("exec", "--detach", "-e", "// It's half\nreturn { half: 21 };")).stdout.trim();
+  const outcomeOf = async (id: string) => {
+    const look = async () => page.get(`api/executions/${id}/outcome`);
+    for (let looks = 0; looks < 200 && (await look()).status !== 200; looks += 1) await Bun.sleep(50);
+    return await (await look()).json();
+  };
+  await outcomeOf(first);
+  expect(await (await page.get(`api/executions/${first}/about`)).json()).toMatchObject({
+    execution: { id: first, title: "It's half", stateText: "done" },
+    canRunAgain: true,
+    command: `claudikins exec -e '// It'\\''s half\nreturn { half: 21 };'`,
+  });
+  const again = await page.post(`api/executions/${first}/again`, { dryRun: false });
+  const { execution } = (await again.json()) as { execution: string };
+  expect([again.status, execution === first]).toEqual([200, false]);
+  expect(await outcomeOf(execution)).toMatchObject({ ok: true, text: '{\n  "half": 21\n}' });
+  const dry = await page.post(`api/executions/${first}/again`, { dryRun: true });
+  const planned = await outcomeOf(((await dry.json()) as { execution: string }).execution);
+  expect(planned).toMatchObject({ ok: true, text: expect.stringContaining("Would have called nothing") });
+  expect((await run("executions", "code", first)).stdout).toBe("// It's half\nreturn { half: 21 };\n");
+  const other = (await run("executions", "again", first)).stdout.trim();
+  expect(await outcomeOf(other)).toMatchObject({ ok: true, text: '{\n  "half": 21\n}' });
+  // A program that waits for a decision has not ended, and can be tried before it is decided.
+  const asks = (await run("exec", "--detach", "-e", "return await seen.wait({ ms: 1 });")).stdout.trim();
+  const waiting = async () => ((await (await page.get("api/state")).json()) as { approvals: object[] }).approvals;
+  for (let looks = 0; looks < 200 && (await waiting()).length === 0; looks += 1) await Bun.sleep(50);
+  expect(await waiting()).toMatchObject([{ tool: "wait", execution: asks }]);
+  const tried = await page.post(`api/executions/${asks}/again`, { dryRun: true });
+  const would = await outcomeOf(((await tried.json()) as { execution: string }).execution);
+  expect(would).toMatchObject({ ok: true, text: expect.stringContaining("seen.wait") });
+  expect(await waiting()).toHaveLength(1);
+  const refused = await page.post("api/executions/0tsj8yf27sw6astfxpenfht03rvr/again", { dryRun: false });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    422,
+    { error: expect.stringContaining("no execution") },
+  ]);
+  await project.claudikins("daemon", "stop");
+});
+
+test("a server is started and restarted in the daemon, from the page and from the command line, and its state says so", async () => {
+  const on = { cwd: join(project.path, "project"), env: { ...project.env, CLAUDIKINS_DAEMON: "on" } };
+  const run = (...args: string[]) => runProgram([...claudikinsCommand, ...args], on);
+  const page = await open(JSON.parse((await run("ui", "--json")).stdout).url);
+  const held = async () => (await project.daemons()).flatMap((daemon) => daemon.held.map(({ pid }) => pid));
+  const started = await page.post("api/servers/restart", { server: "seen" });
+  expect(await started.json()).toMatchObject({ ended: 0, tools: expect.any(Number) });
+  const first = await held();
+  expect(first).toHaveLength(1);
+  const { servers } = (await (await page.get("api/state")).json()) as { servers: object[] };
+  expect(servers).toMatchObject([{ name: "seen", state: "ready" }]);
+  const again = await page.post("api/servers/restart", { server: "seen" });
+  expect(await again.json()).toMatchObject({ ended: 1 });
+  const second = await held();
+  expect([second.length, second[0] === first[0]]).toEqual([1, false]);
+  const { stdout } = await run("daemon", "restart", "seen");
+  expect(stdout).toMatch(/^Restarted seen: \d+ tools\n$/);
+  expect((await held())[0]).not.toBe(second[0]);
+  // It can be called as before.
+  expect((await run("call", "seen.seen")).exitCode).toBe(0);
+  const unknown = await page.post("api/servers/restart", { server: "nobody" });
+  expect([unknown.status, await unknown.json()]).toMatchObject([422, { error: expect.stringContaining("nobody") }]);
+  await project.claudikins("daemon", "stop");
+});

@@ -2,7 +2,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { callOf } from "../programs/trace/records.ts";
 import { auditLines } from "../support/audit.ts";
+import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { allHostile, obeyed } from "../support/hostile-text.ts";
 import { oauthFixture } from "../support/oauth.ts";
@@ -224,10 +226,12 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     const { page } = opened;
     await page.getByText("Nothing has run yet").waitFor();
     const id = await scene.record({ ok: false, reason: "timeout", calls: 3, failures: 1, startedBy: "serve" });
-    const row = page.locator(".rows a");
+    const row = page.locator(".rows .row");
     await row.waitFor();
-    expect(await row.innerText()).toMatch(/timed out · 3 calls, 1 failed\s+serve · 9,800 characters kept out/);
-    const [timeline] = await Promise.all([page.context().waitForEvent("page"), row.click()]);
+    expect(await row.innerText()).toMatch(/3 calls: orders\s+timed out · an agent\s+just now\s+500 ms/);
+    await row.click();
+    const link = page.getByRole("link", { name: "Timeline" });
+    const [timeline] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
     await timeline.waitForLoadState();
     expect(timeline.url()).toBe(`${page.url()}trace/${id}`);
     expect(await timeline.title()).toBe("3 calls in 500 ms · claudikins execution");
@@ -252,15 +256,14 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     await until(async () => (await rows.count()) === 5);
     const words = async () =>
       (await page.locator("section[aria-labelledby=executions] .outcome").allInnerTexts()).map(
-        (text) => text.split(/ until| \w{8}$/)[0]!,
+        (text) => text.split(" until")[0]!,
       );
-    expect(await words()).toEqual(["running", "sleeps", "waits for approval", "failed", "ok"]);
-    expect(await rows.first().locator(".snippet").textContent()).toBe('await step("runs");\\u000areturn 1');
-    const cancel = rows.first().getByRole("button");
+    expect(await words()).toEqual(["running", "waits", "waits for you", "failed", "done"]);
+    expect(await rows.first().locator(".row-title").textContent()).toBe('await step("runs");');
+    const cancel = page.getByRole("button", { name: "Cancel" }).first();
     await cancel.click();
-    expect(await cancel.innerText()).toBe("Really cancel?");
     expect(scene.executions!.get("runs")?.isCancelled).toBe(false);
-    await cancel.click();
+    await page.getByRole("button", { name: "Really cancel?" }).click();
     await page.getByText("Cancelled the execution runs").waitFor();
     // Its process cancels it.
     expect(scene.executions!.get("runs")?.isCancelled).toBe(true);
@@ -283,7 +286,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     test("is written to the config, which keeps its comments and formatting", async () => {
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       const allowed = page.getByRole("switch", { name: "merge may be called" });
       await allowed.click();
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
@@ -309,7 +312,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using opened = await open();
       await using other = await open();
       const { page } = opened;
-      for (const each of [page, other.page]) await each.keyboard.press("5");
+      for (const each of [page, other.page]) await each.keyboard.press("6");
       const part = (title: string) => page.getByRole("region", { name: title, exact: true });
       const remove = async (title: string) => {
         await part(title).getByRole("button", { name: "Remove" }).click();
@@ -352,7 +355,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     test("is shown without a reload when it is changed elsewhere", async () => {
       await using one = await open();
       await using other = await open();
-      for (const { page } of [one, other]) await page.keyboard.press("2");
+      for (const { page } of [one, other]) await page.keyboard.press("3");
       await one.page.getByLabel("When you are asked about merge").selectOption("always");
       await until(
         async () => (await other.page.getByLabel("When you are asked about merge").inputValue()) === "always",
@@ -362,7 +365,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     test("is not written if another line of the config has precedence, and the page says which", async () => {
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       const allowed = page.getByRole("switch", { name: "merge may be called" });
       await allowed.click();
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
@@ -380,7 +383,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     test("is written to the new file if the file was changed meanwhile", async () => {
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       const changed = text.replace("My servers", "Our servers");
       scene.folder.write(".config/claudikins/claudikins.json", changed);
       await page.getByRole("switch", { name: "merge may be called" }).click();
@@ -396,7 +399,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       );
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       await page.locator(".patterns").waitFor();
       expect(await page.locator(".patterns li").allInnerTexts()).toEqual([
         'delete_* mcpServers.github.deny[0], "delete_*"\nAllow',
@@ -415,7 +418,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     test("are listed with what they do, may call and have done; without any, the page says how to save one", async () => {
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("3");
+      await page.keyboard.press("4");
       await page.getByText("No program is saved yet.").waitFor();
       await scene.program({ name: "count" });
       await scene.program({ name: "other", savedBy: "agent", description: "Does something else." });
@@ -428,7 +431,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const text = await details(page).innerText();
       for (const each of ["Counts the issues of a month.", "programs.count({ month })", "github.list_issues", "by you"])
         expect(text).toContain(each);
-      expect(await details(page).getByRole("link", { name: "Timeline" }).getAttribute("href")).toStartWith("trace/");
+      expect(await details(page).getByRole("button", { name: "Show", exact: true }).count()).toBe(1);
       await details(page).getByText("Code", { exact: true }).click();
       await details(page).getByText("return (await github.list_issues({ month: input.month })).length;").waitFor();
       await programs(page).locator(".row").first().focus();
@@ -441,7 +444,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await scene.program({ name: "count" });
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("3");
+      await page.keyboard.press("4");
       // The keys of views are texts in a field.
       await page.getByLabel("month text").pressSequentially("2026-1");
       await page.getByText("Run it at a time").click();
@@ -499,11 +502,12 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await scene.record({ at: Date.now() - 1_000 });
       await using opened = await open();
       const { page } = opened;
-      const button = page.getByRole("button", { name: "Save as program" });
-      await button.waitFor();
-      expect(await button.count()).toBe(1);
-      await page.locator(".rows a").first().focus();
-      await page.keyboard.press("Tab");
+      const rows = page.locator(".rows .row");
+      await until(async () => (await rows.count()) === 2);
+      await rows.first().focus();
+      await page.keyboard.press("Enter");
+      const button = page.getByRole("button", { name: "Keep as program" });
+      await button.focus();
       await page.keyboard.press("Enter");
       const dialog = page.getByRole("dialog");
       await dialog.getByText(text).waitFor();
@@ -529,7 +533,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using signed = await Scene.open({ tracker: { entry: { url: oauth.url }, tools: [] } });
       await using opened = await open({}, signed.url);
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       await page.getByRole("button", { name: "Sign in" }).click();
       const link = page.getByRole("link", { name: /Continue at/ });
       await link.waitFor();
@@ -547,7 +551,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using signed = await Scene.open({ tracker: { entry: { url: oauth.url }, tools: [] } });
       await using opened = await open({}, signed.url);
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       await page.getByRole("button", { name: "Sign in" }).click();
       const to = await page.getByRole("link", { name: /Continue at/ }).getAttribute("href");
       await page.getByText("The browser could not load the last page?").click();
@@ -565,7 +569,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using signed = await Scene.open({ tracker: { entry: { url: "http://127.0.0.1:1/mcp" }, tools: [] } });
       await using opened = await open({}, signed.url);
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.locator(".notice.failure").waitFor();
       expect(await notice(page)).toContain("tracker");
@@ -580,7 +584,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     await using many = await Scene.open({ big: { entry: { command: "big" }, tools } });
     await using opened = await open({}, many.url);
     const { page } = opened;
-    await page.keyboard.press("2");
+    await page.keyboard.press("3");
     const rows = page.locator(".tool");
     await rows.first().waitFor();
     expect(await rows.count()).toBe(100);
@@ -630,30 +634,41 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       input: { [name]: name },
       lastRun: { due: 1, startedAt: 1, missed: 1, end: { at: 1, ok: false, message: name } },
     });
-    await hostile.record({ hasContents: true, code: { chars: name.length, lines: 1, text: name } });
+    await hostile.record({
+      ...{ hasContents: true, code: { chars: name.length, lines: 1, text: name } },
+      ...{
+        agent: name,
+        folder: `/${name}`,
+        comment: name,
+        timeline: [callOf({ server: name, tool: name })],
+      },
+    });
     await using opened = await open({}, hostile.url);
     const { page } = opened;
-    for (const view of ["1", "2", "3", "4"]) {
+    for (const view of ["1", "2", "3", "4", "5"]) {
       await page.keyboard.press(view);
-      await page.getByText("<img src=x", { exact: false }).first().waitFor();
+      await page.locator("bdi", { hasText: "<img src=x" }).first().waitFor();
       const text = (await page.locator("body").textContent()) ?? "";
       expect(text).toContain("\\u202e");
       expect(obeyed(text)).toEqual([]);
       expect(await page.locator("img").count()).toBe(0);
     }
-    await page.keyboard.press("3");
+    await page.keyboard.press("4");
     await page.getByText("Code", { exact: true }).click();
     await page.locator("details pre").waitFor();
-    await page.keyboard.press("1");
-    await page.getByRole("button", { name: "Save as program" }).click();
+    await page.keyboard.press("2");
+    await page.locator(".activity-row").last().click();
+    await page.getByRole("button", { name: "Keep as program" }).click();
     await page.locator("dialog pre").waitFor();
     expect(obeyed((await page.locator("body").textContent()) ?? "")).toEqual([]);
     await page.keyboard.press("Escape");
     expect(await page.evaluate(isHacked)).toBe(false);
     expect(opened.said).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("1");
     await page.getByRole("button", { name: "Approve once" }).click();
     await cards(page).waitFor({ state: "detached" });
-    await page.keyboard.press("2");
+    await page.keyboard.press("3");
     await page.getByRole("switch").click();
     await page.getByText("Saved in the config", { exact: false }).waitFor();
     const { mcpServers } = JSON.parse(readFileSync(hostile.config, "utf8"));
@@ -672,7 +687,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await until(async () => (await cards(page).count()) === 3);
       // Without focus on a call, the keys do nothing.
       for (const key of ["a", "s", "d"]) await page.keyboard.press(key);
-      for (let press = 0; press < 7; press += 1) await page.keyboard.press("Tab");
+      for (let press = 0; press < 8; press += 1) await page.keyboard.press("Tab");
       expect(await focused(page)).toStartWith("github.one");
       await page.keyboard.press("ArrowDown");
       expect(await focused(page)).toStartWith("github.two");
@@ -693,7 +708,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     test("changes a policy, and each list has one Tab stop", async () => {
       await using opened = await open();
       const { page } = opened;
-      await page.keyboard.press("2");
+      await page.keyboard.press("3");
       await page.locator(".tool").first().waitFor();
       await page.keyboard.press("/");
       expect(await page.evaluate("document.activeElement.id")).toBe("filter");
@@ -703,6 +718,30 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.keyboard.press("Tab");
       await page.keyboard.press("Space");
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
+    });
+
+    test("leads to views, servers and programs by a part of their names", async () => {
+      await scene.program({ name: "weekly-report" });
+      await using opened = await open();
+      const { page } = opened;
+      const go = async (text: string, ...keys: string[]) => {
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type(text);
+        for (const key of [...keys, "Enter"]) await page.keyboard.press(key);
+        await page.getByRole("dialog").waitFor({ state: "hidden" });
+        return await page.locator("nav [aria-current]").innerText();
+      };
+      expect(await go("week")).toStartWith("Programs");
+      await page.getByRole("heading", { name: "weekly-report" }).waitFor();
+      expect(await go("server git")).toStartWith("Servers");
+      await page.getByRole("heading", { name: "github" }).waitFor();
+      expect(await go("", "ArrowDown")).toStartWith("Activity");
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("<b>nothing</b>");
+      await page.getByText("Nothing has this name.").waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      expect(await page.locator("nav [aria-current]").innerText()).toStartWith("Activity");
     });
 
     test("has its keys shown with ?, and they can be turned off", async () => {
@@ -722,9 +761,11 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     });
   });
 
-  const looks = ["light", "dark"].flatMap((colorScheme) => [360, 1280].map((width) => [colorScheme, width] as const));
+  const looks = ["light", "dark"].flatMap((colorScheme) =>
+    [360, 1280, 2560].map((width) => [colorScheme, width] as const),
+  );
   test.each(looks)(
-    "in %s colours and %i pixels nothing is cut off, and every text has enough contrast",
+    "in %s colours and %i pixels nothing is cut off, every text has enough contrast, and axe finds nothing",
     async (colorScheme, width) => {
       await scene.ask({ args: { path: "/a/very/long/path/".repeat(20) }, tool: "a_tool_with_a_long_name_".repeat(4) });
       await scene.record({ hasContents: true });
@@ -745,10 +786,11 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const { page } = opened;
       await cards(page).first().waitFor();
       expect(await page.evaluate(ground)).toBe(colorScheme === "dark" ? "rgb(19, 20, 22)" : "rgb(247, 246, 243)");
-      for (const view of ["1", "2", "3", "4"]) {
+      for (const view of ["1", "2", "3", "4", "5", "6"]) {
         await page.keyboard.press(view);
         await page.waitForTimeout(100);
-        expect([view, await page.evaluate(scrollWidth), await page.evaluate(tooFaint)]).toEqual([view, width, []]);
+        const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];
+        expect([view, ...found]).toEqual([view, width, [], []]);
       }
     },
   );

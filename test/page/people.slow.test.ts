@@ -408,11 +408,19 @@ describe("the page of a person", () => {
     const execution = await waitingProgram("bob");
     const [ann, bob, root] = [await signedIn("ann"), await signedIn("bob"), await signedIn("root")];
     const seenBy = async (cookies: Cookies) => (await stateOf(cookies)).executions.find(({ id }) => id === execution);
-    expect(await seenBy(bob)).toMatchObject({ kind: "waiting", code: expect.stringContaining("newer.echo") });
+    expect(await seenBy(bob)).toMatchObject({ kind: "waiting", title: expect.stringContaining("newer.echo") });
     expect(await seenBy(ann)).toBeUndefined();
     const seen = await seenBy(root);
     expect(seen).toMatchObject({ kind: "waiting", person: "bob", isRecorded: false, canBeSaved: false });
-    expect(seen).not.toHaveProperty("code");
+    expect(seen).toMatchObject({ title: "a program", tools: [] });
+    // The whole list and the calls are for the person only, whatever the rights of others are.
+    const listed = async (cookies: Cookies) =>
+      ((await (await ask(cookies, "api/activity?text=hello")).json()) as { executions: object[] }).executions.length;
+    expect([await listed(bob), await listed(ann), await listed(root)]).toEqual([1, 0, 0]);
+    const about = async (cookies: Cookies) => (await ask(cookies, `api/executions/${execution}/about`)).status;
+    expect([await about(bob), await about(ann), await about(root)]).toEqual([200, 404, 404]);
+    const again = await ask(bob, `api/executions/${execution}/again`, { method: "POST", body: '{"dryRun":true}' });
+    expect(again.status).toBe(404);
     const cancel = (cookies: Cookies) =>
       ask(cookies, `api/executions/${execution}/cancel`, { method: "POST", body: "{}" });
     expect((await cancel(ann)).status).toBe(404);

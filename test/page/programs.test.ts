@@ -1,6 +1,7 @@
 /** Saved programs on the page: its answers about them, and what it does with them. A daemon runs them in `daemon.test.ts`. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { PageSaving, PageState } from "../../src/page/contract.ts";
+import type { PageState } from "../../src/page/contract.ts";
+import type { PageSaving } from "../../src/page/programs-contract.ts";
 import { Page } from "../support/page.ts";
 import { Scene } from "./scene.ts";
 
@@ -64,7 +65,7 @@ describe("the state", () => {
       savedBy: "user",
       inputs: [{ name: "month", type: "text", isRequired: true, example: "2026-10" }],
       changed: expect.stringContaining("month is new"),
-      runs: [{ stateText: "ok", isOver: true, isRecorded: true }],
+      runs: [{ stateText: "done", isOver: true, isRecorded: true }],
     });
     expect(executions.map(({ door, canBeSaved }) => [door, canBeSaved])).toEqual([
       ["qa", false],
@@ -82,7 +83,6 @@ describe("the state", () => {
     await scene.schedules().note("daily", (now) => ({ ...now, lastRun: run }));
     expect((await state()).schedules[0]?.lastRun).toEqual({
       startedAt: 2,
-      isRecorded: false,
       missed: 3,
       ok: false,
       message: "it failed",

@@ -1,5 +1,6 @@
 /** Only a browser that has exchanged a token may use the page, and only from the page itself. Everything else is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { PageSessions } from "../../src/page/sessions.ts";
 import { Scene } from "./scene.ts";
 
@@ -102,6 +103,20 @@ describe("without a session", () => {
     ["POST", "api/policy"],
     ["POST", "api/sign-in"],
     ["POST", "api/sign-in/address"],
+    ["GET", "api/activity"],
+    ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/about"],
+    ["POST", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/again"],
+    ["GET", "api/calls"],
+    ["GET", "api/servers/log?server=x"],
+    ["GET", "api/servers/catalog"],
+    ["POST", "api/servers/check"],
+    ["POST", "api/servers/restart"],
+    ["POST", "api/servers/switch"],
+    ["POST", "api/servers/remove"],
+    ["POST", "api/servers/add"],
+    ["GET", "api/programs/about?name=x"],
+    ["POST", "api/programs/test"],
+    ["POST", "api/programs/retry"],
     ["GET", "trace/0000000000"],
     ["GET", "nothing"],
     ["DELETE", "api/state"],
@@ -156,6 +171,56 @@ describe("with a session", () => {
     });
     expect(answer.status).toBe(403);
     expect((await scene.rows(id))[0]?.state).toBe("open");
+  });
+
+  /** Changes that would start a program or write the config, as another page would ask for them. */
+  const changes: [path: string, body: object][] = [
+    ["api/servers/add", { kind: "command", name: "evil", what: "touch hacked", values: {} }],
+    ["api/servers/check", { server: "shop" }],
+    ["api/servers/restart", { server: "shop" }],
+    ["api/servers/switch", { server: "shop", isOn: false }],
+    ["api/servers/remove", { server: "shop" }],
+    ["api/programs/test", { name: "x" }],
+    ["api/programs/retry", { delivery: "x" }],
+    ["api/executions/0tsj8yf27sw6astfxpenfht03rvr/again", { dryRun: false }],
+  ];
+  test.each(changes)("%s from any other page is refused and does nothing", async (path, body) => {
+    const cookie = await signIn();
+    const before = readFileSync(scene.config, "utf8");
+    for (const headers of Object.values(foreign)) {
+      expect((await ask(path, { headers: { cookie, ...headers }, body })).status).toBe(403);
+    }
+    for (const wrong of [{}, { ...body, more: 1 }, [], null]) {
+      expect((await ask(path, { headers: { cookie }, body: wrong })).status).toBe(400);
+    }
+    // An address alone, as in a link or an image, changes nothing.
+    expect((await ask(path, { method: "GET", headers: { cookie } })).status).toBe(404);
+    expect(readFileSync(scene.config, "utf8")).toBe(before);
+  });
+
+  test("filters that the page does not make are refused, and those that it makes are bounded", async () => {
+    const headers = { cookie: await signIn() };
+    const status = async (path: string) => (await ask(path, { method: "GET", headers })).status;
+    for (const wrong of [
+      "state=any",
+      "since=soon",
+      "after=../x",
+      `text=${"x".repeat(501)}`,
+      `agent=${"x".repeat(501)}`,
+    ]) {
+      expect([wrong, await status(`api/activity?${wrong}`)]).toEqual([wrong, 400]);
+    }
+    for (const wrong of ["since=soon", "after=1", "after=x~y", `who=${"x".repeat(501)}`]) {
+      expect([wrong, await status(`api/calls?${wrong}`)]).toEqual([wrong, 400]);
+    }
+    const sql = encodeURIComponent("' OR 1=1; DROP TABLE records; --%_!");
+    for (const name of ["text", "agent", "door", "server", "tool"]) {
+      expect(await status(`api/activity?${name}=${sql}`)).toBe(200);
+      expect(await status(`api/calls?${name}=${sql}`)).toBe(200);
+    }
+    for (let place = 0; place < 130; place += 1) await scene.record({ at: Date.now() - place * 1_000 });
+    const answer = await (await ask("api/activity?text=", { method: "GET", headers })).json();
+    expect((answer as { executions: object[] }).executions).toHaveLength(100);
   });
 
   test.each(["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]"])(
@@ -258,6 +323,12 @@ test("every answer forbids scripts of others, frames, caches and referrers", asy
       headers.get("x-content-type-options"),
     ]).toEqual(["DENY", "no-store", "no-referrer", "nosniff"]);
   }
+});
+
+test("the first view is at most 200 KB compressed", async () => {
+  const files = await Promise.all(["", "page.js", "page.css", "icon.svg"].map((path) => ask(path, { method: "GET" })));
+  const sizes = await Promise.all(files.map(async (file) => Bun.gzipSync(await file.arrayBuffer()).length));
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(200_000);
 });
 
 test("it listens on this machine only", async () => {

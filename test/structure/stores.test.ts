@@ -32,6 +32,7 @@ const tables: Record<string, Kept> = {
     labels: "shown to people only; an agent gets the decision and no argument",
   },
   records: ofOperator("in the record: a program that is saved of it keeps them"),
+  activity: ofOperator("none: names and sizes of a record, with which it goes"),
   calllog: {
     owner: "the operator, who asks for the calls of all; a row names its person or token, and goes with the person",
     labels: "names, sizes and the labels of the tool's data; no contents",

@@ -37,6 +37,8 @@ export interface DaemonStatus {
   config: string | null;
   calls: { running: number; done: number };
   servers: Record<string, string>;
+  /** The running processes. */
+  held: { server: string; pid: number }[];
   page: boolean;
 }
 

@@ -6,16 +6,16 @@ import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, exactly, list, named, number, problem, record, text, texts } from "../../base/json-shape.ts";
 import { twinsOf } from "../../config/accounts.ts";
-import { type ConfigFile, configAsText, openConfigFile, withServer } from "../../config/config-file.ts";
+import { type ConfigFile, openConfigFile } from "../../config/config-file.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
-import { discardBundles } from "../../setup/bundles/archive.ts";
-import { type CheckedEntry, checkNew, type NewServer } from "../../setup/settings/add-server.ts";
-import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
+import type { CheckedEntry, NewServer } from "../../setup/settings/add-server.ts";
+import { configWith, tryAndSave } from "../../setup/settings/add-servers.ts";
+import { sourceEntry, sourceKindOf } from "../../setup/settings/source-entry.ts";
+import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { privateReason, sessionOf } from "../../tools/catalog/session-of.ts";
 import { type EntryDetails, type HowToAdd, newServers } from "../add/new-servers.ts";
-import { sourceEntry, sourceKindOf } from "../add/source-entry.ts";
 import { type CommandAnswer, command, flag, option, place, repeatable, several } from "../command.ts";
 import { askingForTrust, configArgs, whichConfig } from "../flags/config-flags.ts";
 import { parsePairs } from "../flags/flags.ts";
@@ -25,9 +25,6 @@ import { appOf } from "../open-app.ts";
 import { warningLabel } from "../terminal/palette.ts";
 import { saying } from "../terminal/progress.ts";
 import { canAsk } from "../terminal/prompt.ts";
-
-/** Time for the first start of a server, which may have to be downloaded. */
-const firstStartMs = 120_000;
 
 export default command({
   description:
@@ -225,26 +222,19 @@ async function add(
   io: Io,
 ): Promise<CommandAnswer> {
   const { file } = configFile;
-  const text = servers.reduce((done, { name, entry }) => withServer(configFile, done, name, entry), configFile.text);
-  const config = await configAsText(configFile, text, io.env, (name) => servers.some((each) => each.name === name));
+  const { text, config } = await configWith(servers, configFile, io.env);
   await using app = await appOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
-  app.catalog.ignoreChanges();
-  for (const server of config.servers.values()) {
-    // `npx` and the like may have to download the server first.
-    server.startTimeoutMs = Math.max(server.startTimeoutMs, firstStartMs);
-  }
-  const checked = new Map<string, CheckedEntry | undefined>();
-  for (const { name } of isChecked ? servers : []) {
-    checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, app.catalog, io.interrupted)));
-  }
-  await saveConfig(configFile, text, io.env, { secrets: configFile.kind === "user" });
-  const kept = new Set(servers.map(({ entry }) => entry["cwd"]));
-  const replaced = servers.map(({ name }) => name).filter((name) => !kept.has(configFile.entries.get(name)?.["cwd"]));
-  discardBundles(configFile, replaced, io.env);
-  for (const [name, found] of checked) {
-    // The server is connected, so its files and the index are written from its current tools.
-    if (found?.tools !== undefined) await app.catalog.tools(name, { signal: io.interrupted });
-  }
+  const checked = await tryAndSave(
+    servers,
+    { configFile, text },
+    {
+      catalog: app.catalog,
+      env: io.env,
+      isChecked,
+      signal: io.interrupted,
+      onStart: (name, started) => saying(io.stderr, `Starting ${name}`, started),
+    },
+  );
   // A running `serve` follows changes of its own config file only.
   const isNew = configFile.content === undefined;
   const notes = [

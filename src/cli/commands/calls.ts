@@ -3,6 +3,7 @@
 import { grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import { about, either, list as listOf, nothing, number, oneOf, record, text, time } from "../../base/json-shape.ts";
+import { callersNamed } from "../../page/calls.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";
 import { type CallFilter, callOutcomes, callStarters, eachCall, type StoredCall } from "../../store/call-log.ts";
@@ -131,17 +132,9 @@ async function filterOf(
   store: Store,
   { env }: Pick<Io, "env">,
 ): Promise<CallFilter> {
-  const who = user === undefined ? undefined : await idsOf(user, store, env);
+  const tokens = readTokens(env).filter(({ name }) => name === user);
+  const who = user === undefined ? undefined : [...(await callersNamed(user, store.people)), ...tokens.map(tokenId)];
   return { who, server, tool, door, execution, since, failed };
-}
-
-/** Everything by which the log may know a person or a token. The log outlives both, so the word itself may be an id. */
-async function idsOf(word: string, store: Store, env: Io["env"]): Promise<string[]> {
-  const people = (await store.people.list()).filter(({ name, email, subject }) =>
-    [name, email, subject].includes(word),
-  );
-  const tokens = readTokens(env).filter(({ name }) => name === word);
-  return [word, ...people.map(({ id }) => id), ...tokens.map(tokenId)];
 }
 
 function whoseOf({ personName, person, token }: StoredCall): string {

@@ -1,6 +1,5 @@
 /** `claudikins executions`: what was run, what runs and what waits: as a list, each with its calls, and how to wait for it and cancel it. */
 
-import type { App } from "../../app/app.ts";
 import { outcomeInShell } from "../../app/shell-execution.ts";
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -19,10 +18,12 @@ import {
 } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { DryRun } from "../../programs/dry-run/dry-run.ts";
+import { activityStates, fits } from "../../programs/execution/activity.ts";
 import { cancelFor } from "../../programs/execution/cancel-for.ts";
 import { stateKeys, stateText } from "../../programs/execution/execution-state.ts";
 import type { ListedExecution } from "../../programs/execution/listed-executions.ts";
-import { aboutRequest, type StoredRequest } from "../../programs/execution/stored-executions.ts";
+import { programAgain } from "../../programs/execution/run-again.ts";
+import { aboutRequest } from "../../programs/execution/stored-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
 import { executionShape, personShape, startedByShape, summaryShape } from "../../programs/trace/record.ts";
 import { openStore } from "../../store/open.ts";
@@ -34,18 +35,17 @@ import {
   codeOf,
   executionPlace,
   idIn,
-  lastOf,
+  idOf,
+  keptIdOf,
   listedAnswer,
   recordAnswer,
-  storedIn,
 } from "../all-executions.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
-import { countUpTo } from "../flags/flags.ts";
+import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
 import { openApp } from "../open-app.ts";
-import { idLike } from "../output/nouns.ts";
 import { outcomeAnswer, outcomeShapes, outputText } from "../output/outcome.ts";
 import { writeAnswer } from "../output/report.ts";
 import { outputPlace } from "../output/result-files.ts";
@@ -70,15 +70,30 @@ export const list = command({
     'To keep their contents from now on, use exec --record, serve --record, or "record": "contents" in the config.',
   args: {
     limit: option(`Maximum number of executions (default ${defaultRows})`, { short: "n", ...countUpTo(100_000) }),
+    state: option("Only executions in this state", { valueHint: "state", ...oneWordOf(activityStates) }),
+    agent: option("Only executions of this agent, by the name and version that it gives itself", { valueHint: "name" }),
+    server: option("Only executions that have called this server", { valueHint: "name", complete: "server" }),
+    tool: option("Only executions that have called this tool", { valueHint: "server.tool", complete: "tool" }),
+    since: option("Only executions since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
+    text: option("Only executions with this text in their id, comment, program, tools, agent, person, door or folder", {
+      valueHint: "text",
+    }),
     all: flag("Include the executions of all configs"),
     ...configArgs,
     ...doorArgs,
   },
-  examples: ["claudikins executions", "claudikins executions list --limit 50 --json"],
+  examples: [
+    "claudikins executions",
+    "claudikins executions list --state failed --since 7d",
+    "claudikins executions list --tool github.merge_pull_request --json",
+  ],
   json: record({
     executions: listOf(
       record({
         ...listed,
+        "agent?": about("The agent, as it names itself", text),
+        "folder?": about("The working folder", text),
+        "comment?": about("The comment at the beginning of the program", text),
         "code?": about("The beginning of the program", text),
         "record?": about("Of one that has ended", summaryShape),
       }),
@@ -87,9 +102,19 @@ export const list = command({
   async run(args, io) {
     await using store = openStore(io.env);
     const all = await allExecutions(args, io, store);
-    const shown = all.listed.slice(0, args.limit ?? defaultRows);
+    const { state, tool: wanted } = args;
+    const [server = args.server, ...tool] = wanted?.split(".") ?? [];
+    if (wanted !== undefined && tool.length === 0) throw new ClaudikinsError("USAGE", "--tool takes server.tool");
+    const filter = {
+      ...{ server, tool: wanted === undefined ? undefined : tool.join(".") },
+      ...{ agent: args.agent, since: args.since, text: args.text, states: state === undefined ? undefined : [state] },
+    };
+    const shown = all.listed.filter((each) => fits(each, filter)).slice(0, args.limit ?? defaultRows);
     const executions = shown.map((each) => ({
       ...jsonOf(each),
+      ...(each.agent === undefined ? {} : { agent: each.agent }),
+      ...(each.folder === undefined ? {} : { folder: each.folder }),
+      ...(each.comment ? { comment: each.comment } : {}),
       ...(each.code === undefined ? {} : { code: codeOf(each) }),
       ...(each.summary ? { record: each.summary } : {}),
     }));
@@ -200,12 +225,11 @@ const dryRun = command({
   ...outcomeShapes,
   async run(args, io) {
     await using app = await openApp(io, args, { sharing: "shell", recording: {}, observed: {} });
-    const executions = await app.executions();
-    const { row } = await executions.stored.look(await idOf(args.execution, app), app);
-    const { source, asked: limits, check } = JSON.parse(row.request) as StoredRequest;
+    const id = await idOf(args.execution, app);
+    const { labels: _, ...program } = await programAgain(id, app, await app.executions(), { isDryRun: true });
     const activity = new Activity(io.stderr, "Running");
     const { onProgress } = activity;
-    const asked = { source, limits, check, dryRun: new DryRun(), trace: commandTrace(io.env), onProgress };
+    const asked = { ...program, dryRun: new DryRun(), trace: commandTrace(io.env), onProgress };
     const outcome = await outcomeInShell(asked, app, io.interrupted).finally(() => activity.end());
     const answer = await outcomeAnswer(
       outcome,
@@ -216,6 +240,7 @@ const dryRun = command({
   },
 });
 
+export { again, code } from "../executions-again.ts";
 export { dryRun as "dry-run" };
 
 const callWords = { made: "waits to call", sent: "has called", answered: "got an answer from" };
@@ -244,7 +269,7 @@ export const wait = command({
     });
     const executions = await app.executions();
     const activity = new Activity(io.stderr, "Waiting");
-    const followed = await executions.follow(await idOf(args.execution, app), app);
+    const followed = await executions.follow(await keptIdOf(args.execution, app), app);
     const interrupted = Promise.withResolvers<never>();
     // The execution itself is not cancelled.
     io.interrupted.addEventListener("abort", () => interrupted.reject(new ClaudikinsError("CANCELLED", "Interrupted")));
@@ -262,25 +287,12 @@ export const cancel = command({
   json: record({ execution: text, cancelled: about("False if it had ended before", yesOrNo) }),
   async run(args, io) {
     await using app = await openApp(io, args, { recording: {}, observed: {} });
-    const id = await idOf(args.execution, app);
+    const id = await keptIdOf(args.execution, app);
     const cancelled = await cancelFor(id, app, "command");
     const note = cancelled ? `Cancelled the execution ${id}.\n` : `The execution ${id} has already ended.\n`;
     return { json: { execution: id, cancelled }, note };
   },
 });
-
-/** Throws EXECUTION_NOT_FOUND and USAGE. */
-async function idOf(wanted: string, app: App): Promise<string> {
-  const stored = await storedIn(app);
-  if (wanted === "last") {
-    const last = lastOf(stored);
-    if (last) return last.id;
-    throw new ClaudikinsError("EXECUTION_NOT_FOUND", "No execution runs in the background or waits with this config");
-  }
-  // An unknown id may belong to another config, which the error says.
-  const ids = stored.map(({ id }) => id);
-  return idLike(wanted, ids) ?? wanted;
-}
 
 function jsonOf({ id, startedAt, startedBy, door, person, state }: ListedExecution) {
   return { id, startedAt, startedBy, ...(door === undefined ? {} : { door }), ...(person ? { person } : {}), ...state };

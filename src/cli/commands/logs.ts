@@ -22,13 +22,13 @@ import { type Config, loadConfig } from "../../config/load.ts";
 import { logsFolder } from "../../config/locations.ts";
 import { type LogLine, writtenLine } from "../../servers/logs/line.ts";
 import { configOwner, logFile } from "../../servers/logs/place.ts";
+import { findLogs, followFile, LogTail, logLines, readLog, removeLogs } from "../../servers/logs/read-logs.ts";
 import { type CommandAnswer, command, flag, option, place } from "../command.ts";
 import { configArgs } from "../flags/config-flags.ts";
 import { countUpTo, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultLines } from "../limits.ts";
 import { listAnswer } from "../output/nouns.ts";
-import { findLogs, followFile, LogTail, logLines, readLog, removeLogs } from "../read-logs.ts";
 import { cyan, dim, red } from "../terminal/terminal-output.ts";
 
 /** The flags of commands that show a log. */

@@ -2,14 +2,12 @@
 
 import { toClaudikinsError } from "../../base/errors.ts";
 import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
-import { type ConfigFile, configAsText, noSuchServer, openConfigFile } from "../../config/config-file.ts";
-import { removeMembers } from "../../config/edit/json.ts";
+import { type ConfigFile, configAsText, openConfigFile } from "../../config/config-file.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
-import { discardBundles } from "../../setup/bundles/archive.ts";
+import { removeServers } from "../../setup/settings/remove-servers.ts";
 import { logout, standings } from "../../setup/sign-in/sign-ins.ts";
-import { isTrustedFile, saveConfig } from "../../setup/trust/trust-config.ts";
-import { requireLog } from "../../store/audit/record.ts";
+import { isTrustedFile } from "../../setup/trust/trust-config.ts";
 import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
@@ -41,15 +39,14 @@ export default command({
   async run(args, io) {
     const configFile = openConfigFile(whichConfig(args, io));
     const names = [...new Set(args.names)];
-    for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
-    // The removal is recorded, and nothing changes if it cannot be.
-    await requireLog(io.env);
-    // Sign out before the entry is removed. An untrusted config could name any address or folder.
-    const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
-    const text = removeMembers(configFile.text, ["mcpServers"], names, configFile.file);
-    await saveConfig(configFile, text, io.env);
-    discardBundles(configFile, names, io.env);
+    let signedOut = new Map<string, boolean>();
+    const text = await removeServers(names, configFile, io.env, {
+      // Sign out before the entry is removed. An untrusted config could name any address or folder.
+      before: async () => {
+        if (isUsable) signedOut = await signOut(names, configFile, args, io);
+      },
+    });
     if (isUsable) await removeFiles(configFile, text, io);
     const { file } = configFile;
     const notes = [...signedOut].map(([server, isOut]) =>

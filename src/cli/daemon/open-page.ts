@@ -45,6 +45,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
     continued: async (execution, config) =>
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     openDoor: async (door) => app.behindDoor(await load(door)),
+    openConfig: (config) => appOf(config, io, { cwd }),
     background: backgroundOf(file, isAnswered, env),
     // The variables of a changed config may lead to another daemon.
     running: async () => statusOf(placeOf(file, env).socket),
@@ -59,10 +60,15 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
     async start(program) {
       if (!usesDaemon({}, env)) {
         throw new ClaudikinsError("USAGE", "There can be no daemon here, so the program cannot run in it", {
-          hint: `Run it in a shell: claudikins programs run ${program.program}`,
+          hint: `Run it in a shell: claudikins ${"program" in program ? `programs run ${program.program}` : `executions again ${program.again}`}`,
         });
       }
       return ((await client().post("/executions", program)) as { id: string }).id;
+    },
+    async restart(server) {
+      if (!usesDaemon({}, env))
+        throw new ClaudikinsError("USAGE", "There can be no daemon here, so no server stays running");
+      return (await client().post("/restart", { server })) as { ended: number; tools: number };
     },
     async wake() {
       if (!usesDaemon({}, env)) return false;

@@ -92,7 +92,7 @@ interface SavedRun {
 
 /** `exec --detach` and `programs run --detach`. Returns the id of the execution, once it is stored. Throws what the daemon throws. */
 export async function runDetached(
-  program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,
+  program: ((Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">) | { again: string },
   flags: ConfigFlags,
   io: Io,
 ): Promise<string> {

@@ -7,7 +7,7 @@ import { about, anything, list as listOf, number, oneOf, record, text, yesOrNo }
 import { visibleText } from "../../base/visible-text.ts";
 import { junitReport } from "../../programs/recordings/junit.ts";
 import { RecordingFiles } from "../../programs/recordings/recording-files.ts";
-import { type Tested, type TestedProgram, testRecording } from "../../programs/recordings/test-program.ts";
+import { type Tested, type TestedProgram, testProgram } from "../../programs/recordings/test-program.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, place, several } from "../command.ts";
@@ -66,9 +66,7 @@ export const test = command({
     const tests: Tested[] = [];
     using sandbox = new Sandbox({ keptWorkers: 1 });
     for (const { program, recordings } of chosen) {
-      for (const { file, read } of recordings) {
-        tests.push(await testRecording(program, file, read, { sandbox, signal: io.interrupted }));
-      }
+      tests.push(...(await testProgram(program, recordings, { sandbox, signal: io.interrupted })));
     }
     if (args.junit !== undefined) await writeReport(resolve(io.cwd, args.junit), tests);
     const failed = tests.filter(({ ok }) => !ok).length;

@@ -119,6 +119,13 @@ export class SharedServers implements AsyncDisposable {
     for (const shared of this.#servers.values()) shared.moveAllOut();
   }
 
+  /** Ends the processes of one server. The next call starts it again. Returns their number, once they have ended. */
+  async end(name: string): Promise<number> {
+    const running = [...this.#servers.values()].filter((shared) => shared.name === name);
+    await Promise.all(running.map((shared) => shared.close("it is restarted")));
+    return running.length;
+  }
+
   /** Ends all processes. Resolves when they have ended. */
   async close(): Promise<void> {
     for (const shared of [...this.#servers.values()]) this.#ending.add(shared.close("claudikins is closing"));

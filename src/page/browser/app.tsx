@@ -1,21 +1,25 @@
 /** The frame of the page: its head, the views and messages. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
+import { Activity } from "./activity/activity.tsx";
+import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals.tsx";
 import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
+import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { Programs, programKey } from "./programs.tsx";
+import { Programs, programKey } from "./programs/programs.tsx";
+import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { RulesView } from "./rules.tsx";
 import { SavingsView } from "./savings.tsx";
-import { ScheduleTrouble, troubled } from "./schedules.tsx";
-import { Servers } from "./servers.tsx";
+import { Servers } from "./servers/servers.tsx";
 import { Key, Text } from "./text.tsx";
 
 const views = {
   now: "Now",
+  activity: "Activity",
   servers: "Servers",
   programs: "Programs",
   savings: "Savings",
@@ -26,8 +30,8 @@ type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "servers", "programs", "savings", "rules"];
-  return viewer.people ? ["now", "people"] : ["now"];
+  if (!viewer) return ["now", "activity", "servers", "programs", "savings", "rules"];
+  return viewer.people ? ["now", "activity", "people"] : ["now", "activity"];
 }
 
 type End = "no session" | "ended";
@@ -37,6 +41,9 @@ export function App() {
   const [end, setEnd] = useState<End>();
   const [view, setView] = useState<View>("now");
   const [program, setProgram] = useState<string>();
+  const [server, setServer] = useState<string>();
+  const [execution, setExecution] = useState<string>();
+  const [query, setQuery] = useState<Query>({});
   const [notice, setNotice] = useState<PageNotice>();
   const keys = useKeys((place) => {
     const wanted = state && viewsOf(state)[place];
@@ -52,6 +59,11 @@ export function App() {
 
   useEffect(() => follow({ onState: setState, onEnd: setEnd }), []);
 
+  const showExecution = (id: string) => {
+    setQuery({});
+    setExecution(id);
+    setView("activity");
+  };
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
@@ -61,10 +73,10 @@ export function App() {
   return (
     <NoticeContext.Provider value={notices}>
       <header class="top">
-        <p class="brand">
+        <h1 class="brand">
           claudikins
           <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
-        </p>
+        </h1>
         <Views
           shown={viewsOf(state)}
           current={view}
@@ -77,7 +89,7 @@ export function App() {
         </button>
         {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
       </header>
-      <main>
+      <main class={view === "activity" ? "wide" : ""}>
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
@@ -85,7 +97,7 @@ export function App() {
           </p>
         )}
         <NoticeBar notice={notice} onClose={() => setNotice(undefined)} />
-        <fieldset class="view" disabled={end !== undefined}>
+        <fieldset class={`view ${view}`} disabled={end !== undefined}>
           {view === "now" && (
             <div class="columns">
               <div class="stack">
@@ -96,13 +108,32 @@ export function App() {
                     setView("programs");
                   }}
                 />
-                <Approvals state={state} hasKeys={keys.areOn} />
+                <Approvals state={state} hasKeys={keys.areOn} onExecution={showExecution} />
               </div>
-              <Executions executions={state.executions} />
+              <Executions
+                executions={state.executions}
+                onChoose={showExecution}
+                onAll={() => {
+                  setExecution(undefined);
+                  setView("activity");
+                }}
+              />
             </div>
           )}
-          {view === "servers" && <Servers state={state} />}
-          {view === "programs" && <Programs state={state} wanted={program} onChoose={setProgram} />}
+          {view === "activity" && (
+            <Activity
+              state={state}
+              query={query}
+              onQuery={setQuery}
+              chosen={execution}
+              onChoose={setExecution}
+              hasKeys={keys.areOn}
+            />
+          )}
+          {view === "servers" && <Servers state={state} wanted={server} onChoose={setServer} />}
+          {view === "programs" && (
+            <Programs state={state} wanted={program} onChoose={setProgram} onExecution={showExecution} />
+          )}
           {view === "savings" && <SavingsView savings={state.savings} />}
           {view === "rules" && <RulesView mark={state.rulesMark} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
@@ -119,9 +150,39 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
+      <Palette entries={entriesOf(state, { setView, setServer, setProgram })} />
       <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
     </NoticeContext.Provider>
   );
+}
+
+interface Setters {
+  setView(view: View): void;
+  setServer(name: string): void;
+  setProgram(key: string): void;
+}
+
+/** The places to which the command palette leads. */
+function entriesOf(state: PageState, { setView, setServer, setProgram }: Setters): PaletteEntry[] {
+  return [
+    ...viewsOf(state).map((view) => ({ kind: "view", name: views[view], go: () => setView(view) })),
+    ...state.servers.map(({ name }) => ({
+      kind: "server",
+      name,
+      go: () => {
+        setServer(name);
+        setView("servers");
+      },
+    })),
+    ...state.programs.map((program) => ({
+      kind: program.door === undefined ? "program" : `program of the door ${program.door}`,
+      name: program.name,
+      go: () => {
+        setProgram(programKey(program));
+        setView("programs");
+      },
+    })),
+  ];
 }
 
 interface ViewsProps {

@@ -24,7 +24,14 @@ const said: Record<PageDecision, string> = {
 
 const keys: Record<string, PageDecision> = { a: "once", s: "session", d: "deny" };
 
-export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boolean }) {
+interface ApprovalsProps {
+  state: PageState;
+  hasKeys: boolean;
+  /** Shows an execution. */
+  onExecution(id: string): void;
+}
+
+export function Approvals({ state, hasKeys, onExecution }: ApprovalsProps) {
   const { approvals, decided } = state;
   const ids = approvals.map(({ id }) => id);
   const roving = useRoving(ids);
@@ -69,6 +76,7 @@ export function Approvals({ state, hasKeys }: { state: PageState; hasKeys: boole
             ownConfig={state.config}
             viewer={state.viewer}
             hasKeys={hasKeys}
+            onExecution={onExecution}
             item={roving.item(approval.id)}
             hasMoved={() => performance.now() - movedAt.current < movedCardMs}
           />
@@ -85,10 +93,11 @@ interface CardProps {
   viewer: PageViewer | undefined;
   hasKeys: boolean;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
+  onExecution(id: string): void;
   hasMoved(): boolean;
 }
 
-function Card({ approval, ownConfig, viewer, hasKeys, item, hasMoved }: CardProps) {
+function Card({ approval, ownConfig, viewer, hasKeys, item, onExecution, hasMoved }: CardProps) {
   const { id, server, tool, why, changed, execution, line, code, config, door, person, askedAt, expiresAt } = approval;
   const mayDecide = viewer?.mayApprove !== false;
   const notices = useNotices();
@@ -143,10 +152,7 @@ function Card({ approval, ownConfig, viewer, hasKeys, item, hasMoved }: CardProp
         </pre>
       )}
       {code !== undefined && viewer === undefined && (
-        <p class="about">
-          To see what the whole program would do:{" "}
-          <code>claudikins executions dry-run {execution.split("-", 1)[0]}</code>
-        </p>
+        <DryRun approval={approval} isHere={config === ownConfig} onExecution={onExecution} />
       )}
       <Arguments approval={approval} />
       {mayDecide ? <Actions isDisabled={isRunning} onClick={click} /> : <Approvers groups={viewer.approvers} />}
@@ -169,6 +175,40 @@ function useDecision({ id, server, tool, execution }: PageApproval) {
     if (!isRunning) void run(() => send(decision));
   };
   return { isRunning, decide };
+}
+
+interface DryRunProps {
+  approval: PageApproval;
+  /** Whether it is of the config of the page. */
+  isHere: boolean;
+  onExecution(id: string): void;
+}
+
+/** Runs the whole program as a dry run, and shows what it would change. */
+function DryRun({ approval: { execution, door }, isHere, onExecution }: DryRunProps) {
+  const { isRunning, run } = useAction();
+  // The name of a program within another one has a dash.
+  const [id = ""] = execution.split("-", 1);
+  const start = () =>
+    run(async () => {
+      const { execution: started } = await post<{ execution: string }>(`executions/${id}/again`, {
+        door,
+        dryRun: true,
+      });
+      onExecution(started);
+    });
+  if (!isHere) {
+    return (
+      <p class="about">
+        To see what the whole program would do: <code>claudikins executions dry-run {id}</code>
+      </p>
+    );
+  }
+  return (
+    <button type="button" class="plain dry-run" disabled={isRunning} onClick={() => void start()}>
+      See what the whole program would do
+    </button>
+  );
 }
 
 function Changed({ parts }: { parts: string[] }) {

@@ -1,5 +1,5 @@
 /** The saved programs that would break, with the reasons. */
-import type { PageDrift } from "../contract.ts";
+import type { PageDrift } from "../programs-contract.ts";
 import { Text } from "./text.tsx";
 
 export function BrokenPrograms({ drift: { text, broken } }: { drift: PageDrift }) {

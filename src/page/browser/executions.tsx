@@ -1,105 +1,67 @@
-/** Executions that run, wait or have ended, with links to their timelines. */
+/** The executions that run or wait, and the newest ended ones. Activity has all of them. */
 
-import { useState } from "preact/hooks";
-import { counted, grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
-import type { PageExecution } from "../contract.ts";
-import { Age, useNow } from "./age.tsx";
+import type { PageExecution } from "../activity-contract.ts";
+import { placeText, StateWords } from "./activity/row.tsx";
+import { Age } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";
 import { Panel } from "./panel.tsx";
 import { useRoving } from "./roving.ts";
-import { SaveDialog } from "./save-dialog.tsx";
 import { Text } from "./text.tsx";
 
-export function Executions({ executions }: { executions: PageExecution[] }) {
+interface ExecutionsProps {
+  executions: PageExecution[];
+  onChoose(id: string): void;
+  onAll(): void;
+}
+
+export function Executions({ executions, onChoose, onAll }: ExecutionsProps) {
   const roving = useRoving(executions.map(({ id }) => id));
-  const [saving, setSaving] = useState<PageExecution>();
   return (
-    <Panel id="executions" title="Executions">
+    <Panel id="executions" title="Latest">
       {executions.length === 0 && (
         <p class="empty">
           Nothing has run yet. Agents run code with <code>execute_code</code>, and you with <code>claudikins exec</code>
           .
         </p>
       )}
-      <ul class="rows" {...roving.list}>
+      <ul class="rows latest" {...roving.list}>
         {executions.map((execution) => (
-          <Row
-            key={execution.id}
-            execution={execution}
-            item={roving.item(execution.id)}
-            onSave={() => setSaving(execution)}
-          />
+          <li key={execution.id}>
+            <button type="button" class="row" {...roving.item(execution.id)} onClick={() => onChoose(execution.id)}>
+              <Summary execution={execution} />
+            </button>
+            {!execution.isOver && <Cancel execution={execution} tabIndex={roving.item(execution.id).tabIndex} />}
+          </li>
         ))}
       </ul>
-      {saving && <SaveDialog key={saving.id} execution={saving} onClose={() => setSaving(undefined)} />}
+      {executions.length > 0 && (
+        <button type="button" class="plain" onClick={onAll}>
+          All activity
+        </button>
+      )}
     </Panel>
   );
 }
 
-interface RowProps {
-  execution: PageExecution;
-  item: ReturnType<ReturnType<typeof useRoving>["item"]>;
-  onSave(): void;
-}
-
-function Row({ execution, item, onSave }: RowProps) {
-  const { id, kind, stateText, isOver, isRecorded, canBeSaved, startedAt } = execution;
-  const { code, calls, failures, startedBy, door, person, keptOut } = execution;
-  const about = [
-    startedBy,
-    person && `for ${person}`,
-    door && `door ${door}`,
-    keptOut ? `${grouped(keptOut)} characters kept out` : "",
-  ];
-  const content = (
+function Summary({ execution }: { execution: PageExecution }) {
+  const { kind, title, startedAt, durationMs } = execution;
+  return (
     <>
       <span class={`dot ${kind}`} aria-hidden="true" />
       <span class="row-text">
-        <span>
-          <span class={`outcome ${kind}`}>{stateText}</span>
-          {calls !== undefined && ` · ${counted(calls, "call")}`}
-          {failures ? `, ${grouped(failures)} failed` : ""}
+        <span class="row-title">
+          <Text>{title}</Text>
         </span>
-        {code !== undefined && (
-          <span class="snippet">
-            <Text>{code}</Text>
-          </span>
-        )}
         <span class="about">
-          <Text>{about.filter(Boolean).join(" · ")}</Text>
+          <StateWords execution={execution} /> · <Text>{placeText(execution)}</Text>
         </span>
       </span>
       <span class="times">
         <Age at={startedAt} />
-        <span class="about">
-          <Duration execution={execution} />
-        </span>
+        {durationMs !== undefined && <span class="about">{durationText(durationMs)}</span>}
       </span>
     </>
-  );
-  const save = canBeSaved && (
-    <button type="button" tabIndex={item.tabIndex} title={`Save the code of ${id} as a program`} onClick={onSave}>
-      Save as program
-    </button>
-  );
-  // The page of an execution is opened beside this one, so that this one stays live.
-  if (isRecorded) {
-    return (
-      <li class="with-action">
-        <a class="row" href={`trace/${id}`} target="_blank" rel="noopener" title={`Timeline of ${id}`} {...item}>
-          {content}
-        </a>
-        {save}
-      </li>
-    );
-  }
-  return (
-    <li class="row" title={id} {...item}>
-      {content}
-      {!isOver && <Cancel execution={execution} tabIndex={item.tabIndex} />}
-      {save}
-    </li>
   );
 }
 
@@ -111,10 +73,4 @@ function Cancel({ execution: { id, door }, tabIndex }: { execution: PageExecutio
       Cancel
     </ChangeButton>
   );
-}
-
-function Duration({ execution: { isOver, startedAt, durationMs } }: { execution: PageExecution }) {
-  const now = useNow();
-  if (durationMs !== undefined) return <>{durationText(durationMs)}</>;
-  return <>{isOver ? "" : durationText(now - startedAt)}</>;
 }

@@ -52,7 +52,8 @@ export function useKeys(onNumber: (place: number) => void): Keys {
 const explained: [keys: string[], does: string][] = [
   [["↑", "↓", "Home", "End"], "Move in a list"],
   [["A", "S", "D"], "Approve the focused call once, approve it for the session, deny it"],
-  [["/"], "Filter tools"],
+  [["/"], "Go to the filter"],
+  [["Ctrl K", "⌘ K"], "Go to a view, a server or a program by its name"],
   [["?"], "Show these keys"],
 ];
 

@@ -3,6 +3,7 @@
  * allow.
  */
 import type { App } from "../../app/app.ts";
+import { counted } from "../../base/counted.ts";
 import { version } from "../../base/version.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
@@ -11,10 +12,14 @@ import type { Rights } from "../../policy/people/rights.ts";
 import { cancelFor } from "../../programs/execution/cancel-for.ts";
 import type { ListedExecution } from "../../programs/execution/listed-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
+import { readRecord } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import type { StoredPerson } from "../../store/people.ts";
+import { activityIn, recordedCalls } from "../activity.ts";
+import type { PageAbout, PageActivity, PageExecution } from "../activity-contract.ts";
 import { type Continued, PageApprovals } from "../approvals.ts";
-import type { PageApproval, PageExecution, PagePerson, PageState } from "../contract.ts";
+import { callsIn, readCalls } from "../calls.ts";
+import type { PageApproval, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
 import { decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
@@ -44,7 +49,7 @@ export class PeopleApi {
     const { app, approvals, continued } = options;
     this.#options = options;
     this.#approvals = new PageApprovals(approvals, app.store, continued);
-    this.#executions = new ExecutionsReader(app);
+    this.#executions = new ExecutionsReader(app, "waits for approval");
   }
 
   async state(viewer: PersonClaims): Promise<PageState> {
@@ -80,15 +85,33 @@ export class PeopleApi {
    * ending an execution does not require reading it.
    */
   async #executionsFor(viewer: PersonClaims, rights: Rights, asking: PageApproval[]): Promise<PageExecution[]> {
-    const isOwn = ({ person }: Pick<ListedExecution, "person">) => person?.id === viewer.id;
-    const own = (await this.#executions.read(asking, isOwn)).shown;
+    const own = (await this.#executions.read(asking, viewer.id)).shown;
     if (!rights.isAdministrator) return own.map((each) => ({ ...each, canBeSaved: false }));
     const { shown } = await this.#executions.read(asking);
     const ownIds = new Set(own.map(({ id }) => id));
     return shown.map((each) => {
-      const seen = ownIds.has(each.id) ? each : { ...each, code: undefined, isRecorded: false };
+      const seen = ownIds.has(each.id) ? each : withoutContents(each);
       return { ...seen, canBeSaved: false };
     });
+  }
+
+  /** The executions of the viewer, whatever the rights are: the whole list has what its programs called. */
+  async #activity({ search }: RouteRequest, viewer: PersonClaims): Promise<PageActivity> {
+    const { filter, after } = activityIn(search);
+    const { approvals } = await this.#approvals.list();
+    const found = await this.#executions.activity({ ...filter, person: viewer.id }, after, approvals);
+    return { ...found, executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
+  }
+
+  /** An execution of the viewer with its calls. Its code is run again by the agent only. Throws RefusedRequest. */
+  async #about(id: string, viewer: PersonClaims): Promise<PageAbout> {
+    const { app } = this.#options;
+    const record = isId(id) ? await readRecord(app.store, id) : undefined;
+    const found = await this.#executions.find(id, [], record);
+    if (found?.person?.id !== viewer.id) throw new RefusedRequest(404, "This execution does not exist");
+    const calls = found.summary && record ? recordedCalls(record) : { calls: [], more: 0 };
+    const execution = { ...this.#executions.shown(found, []), canBeSaved: false };
+    return { execution, ...calls, canRunAgain: false };
   }
 
   /** The page of one recorded execution of the viewer. Throws RefusedRequest if there is none. */
@@ -115,6 +138,12 @@ export class PeopleApi {
           return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });
         throw new RefusedRequest(403, "You may not approve or deny calls");
       },
+      "GET api/activity": (call) => this.#activity(call, viewer),
+      "GET api/calls": ({ search }) => {
+        const own = { config: configOwner(this.#options.app.config.origin) ?? "", person: viewer.id };
+        return readCalls(callsIn(search), own, this.#options.app.store);
+      },
+      "GET api/executions/*/about": ({ id }) => this.#about(id, viewer),
       "POST api/executions/*/cancel": ({ id }) => this.#cancel(id, viewer),
       "POST api/people/revoke": change("revoked"),
       "POST api/people/restore": change("restored"),
@@ -140,16 +169,20 @@ export class PeopleApi {
   }
 
   async #isOwn(id: string, viewer: PersonClaims): Promise<boolean> {
-    const { shown } = await this.#executions.read([], (each) => each.person?.id === viewer.id);
-    return shown.some((each) => each.id === id);
+    return (await this.#find(id))?.person?.id === viewer.id;
+  }
+
+  async #find(id: string): Promise<ListedExecution | undefined> {
+    if (!isId(id)) return undefined;
+    return this.#executions.find(id, [], await readRecord(this.#options.app.store, id));
   }
 
   async #cancel(id: string, viewer: PersonClaims): Promise<boolean> {
     const { app, openDoor, people } = this.#options;
     const { isAdministrator: mayEnd } = await people.rightsOf(viewer);
-    const { shown } = await this.#executions.read([], (each) => mayEnd || each.person?.id === viewer.id);
-    const found = shown.find((each) => each.id === id);
-    if (!found) throw new RefusedRequest(404, "This execution does not exist");
+    const found = await this.#find(id);
+    if (!found || !(mayEnd || found.person?.id === viewer.id))
+      throw new RefusedRequest(404, "This execution does not exist");
     await using parts = found.door === undefined ? app.withOwnPool() : await openDoor(found.door);
     return await cancelFor(id, parts, "page", viewer);
   }
@@ -180,4 +213,10 @@ export class PeopleApi {
 function shownPerson({ id, issuer, name, doors, lastAt, revokedAt }: StoredPerson, viewer: PersonClaims): PagePerson {
   const isDeleted = issuer === "";
   return { id, name, doors, lastAt, isRevoked: revokedAt !== null, isDeleted, isViewer: id === viewer.id };
+}
+
+/** What an administrator may see of an execution of somebody else. */
+function withoutContents(execution: PageExecution): PageExecution {
+  const title = execution.calls === undefined ? "a program" : counted(execution.calls, "call");
+  return { ...execution, title, tools: [], folder: undefined, program: undefined, isRecorded: false };
 }

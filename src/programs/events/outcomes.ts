@@ -16,6 +16,9 @@ import type { OutcomeSource, ProgramState, Trigger } from "./triggers.ts";
 /** How old an outcome may be. Deliveries are kept for longer, so that none starts a program twice. */
 const outcomeAgeMs = dayMs;
 
+/** The longest time from the beginning of a program to its end that is looked for, because a program may wait for a person. */
+const longestRunMs = 14 * dayMs;
+
 /** Size of a value as JSON that the next program gets. It gets a note in the place of a larger one. */
 const maxPassedValueBytes = megabyte;
 
@@ -46,14 +49,16 @@ export async function endedPrograms(
   { store, config: { origin, door } }: Pick<ExecutionParts, "store" | "config">,
   now: number,
 ): Promise<ProgramNews[]> {
-  const { readSummaries } = await import("../trace/store.ts");
+  const { readActivity, recordsKept } = await import("../trace/store.ts");
   const names = new Set(triggers.map(({ on }) => on.program));
   const since = sinceOf(triggers, now);
   const owner = configOwner(origin);
   const isOurs = (each: Summary): each is Summary & { program: string } =>
     names.has(each.program ?? "") && !each.dryRun && each.config === owner && each.door === door && !each.person;
-  const found = (await readSummaries(store)).filter(isOurs).filter(({ at, durationMs }) => at + durationMs >= since);
-  return found.map(({ id, program, ok }) => newsOf(id, program, ok)).reverse();
+  const filter = { config: owner, programs: [...names], since: since - longestRunMs };
+  const found = (await readActivity(store, filter, { limit: recordsKept.count })).filter(isOurs);
+  const ended = found.filter(({ at, durationMs }) => at + durationMs >= since);
+  return ended.map(({ id, program, ok }) => newsOf(id, program, ok)).reverse();
 }
 
 export function newsOf(execution: string, program: string, ok: boolean, outcome?: Outcome): ProgramNews {

@@ -19,6 +19,12 @@ export interface ListedExecution {
   door?: string | undefined;
   /** The person for whom it was started. */
   person?: Person | undefined;
+  /** The agent, as it names itself. */
+  agent?: string | undefined;
+  /** The working folder. */
+  folder?: string | undefined;
+  /** The comment at the beginning of its code, if the code is stored. */
+  comment?: string | undefined;
   /** The name of the saved program that it is. */
   program?: string | undefined;
   /** The beginning of its program, for a stored one; for a saved program, its name. */
@@ -30,7 +36,7 @@ export interface ListedExecution {
 
 export async function storedExecution(
   row: BriefExecution,
-  { code, program, door, person, startedBy, isDryRun }: AboutProgram,
+  { code, program, door, person, startedBy, isDryRun, ...about }: AboutProgram,
   executions: Executions,
 ): Promise<ListedExecution> {
   const { id, startedAt, changedAt, config } = row;
@@ -44,6 +50,9 @@ export async function storedExecution(
     config,
     door,
     person,
+    agent: about.agent,
+    folder: about.folder,
+    comment: about.comment,
     program,
     code: program === undefined ? code : calledAs(program),
     durationMs,
@@ -64,10 +73,11 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, startedBy, program, config, door, person, durationMs } = summary;
+  const { id, at, startedBy, program, config, door, person, durationMs, agent, folder, comment } = summary;
   const code = program === undefined ? undefined : calledAs(program);
   const state = stateOfRecord(summary);
-  return { id, startedAt: at, state, startedBy, config, door, person, program, code, durationMs, summary };
+  const known = { startedBy, config, door, person, agent, folder, comment, program, code };
+  return { id, startedAt: at, state, ...known, durationMs, summary };
 }
 
 /** Lists show the name of a saved program instead of its code. */
@@ -82,11 +92,14 @@ function calledAs(program: string): string {
 export function joined(stored: readonly ListedExecution[], recorded: readonly Summary[]): ListedExecution[] {
   const open = stored.filter(isOpen);
   const isOfOpen = new Set(open.map(({ id }) => id));
-  const codes = new Map(stored.map(({ id, code }) => [id, code]));
+  const same = new Map(stored.map((each) => [each.id, each]));
   const shown = recorded
     .filter(({ id }) => !isOfOpen.has(id))
     .map(recordedExecution)
-    .map((each) => ({ ...each, code: each.code ?? codes.get(each.id) }));
+    .map((each) => {
+      const { code, comment } = same.get(each.id) ?? {};
+      return { ...each, code: each.code ?? code, comment: each.comment ?? comment };
+    });
   const isShown = new Set(shown.map(({ id }) => id));
   const ended = stored.filter((each) => !isOpen(each) && !isShown.has(each.id));
   return [...newestFirst(open), ...newestFirst([...ended, ...shown])];

@@ -14,8 +14,11 @@ import { usedNames } from "../call-log/ended-calls.ts";
 import { maxMaskedSecretChars, maxRecordedArgumentChars, maxRecordedResultChars } from "../limits.ts";
 import type { Parts } from "../parts.ts";
 import type { ToolCallEvent } from "../tool-call-events.ts";
+import { commentIn } from "../trace/about.ts";
 import { Excerpts } from "../trace/excerpts.ts";
 import {
+  agentText,
+  type CalledTool,
   type ExecutionRecord,
   type HostIdentity,
   type RecordedCall,
@@ -34,6 +37,12 @@ const maxRecordedCalls = 10_000;
 
 /** Characters of the program. */
 const maxRecordedCodeChars = 500_000;
+
+/** Different tools in the summary of a record. */
+const maxSummedTools = 20;
+
+/** Characters of the comment of a program, and of the name of an agent, in the summary of a record. */
+const maxSummedTextChars = 200;
 
 /** Characters of one log line, and of one message of a failure. */
 const maxRecordedLogChars = 20_000;
@@ -93,10 +102,16 @@ export class TraceRecorder {
   };
 }
 
+/** What a record is made from. */
+type RecordedParts = Parts & {
+  /** The working directory of servers that name none. */
+  cwd: string;
+};
+
 export interface RecordingOptions {
   id: string;
   source: string;
-  parts: Parts;
+  parts: RecordedParts;
   /** Whether an agent sent the code. Another process may continue it, and its record says the same. */
   isForAgent?: boolean | undefined;
   unattended?: Unattended | undefined;
@@ -153,7 +168,7 @@ export class TraceRecording {
   readonly #begunAt: number;
   readonly #source: string;
   readonly #startedBy: StartedBy;
-  readonly #parts: Parts;
+  readonly #parts: RecordedParts;
   readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
   readonly #program: string | undefined;
@@ -298,6 +313,14 @@ export class TraceRecording {
     const { receipt, logs, ok } = outcome;
     const contents = mode === "contents" ? await Excerpts.of(this.#parts) : undefined;
     const source = this.#source;
+    const { door, person } = this.#parts.config;
+    const timeline = noted.map((each) => this.#call(each, durationMs, contents));
+    const tools = new Map<string, CalledTool>();
+    for (const { server, tool } of timeline) {
+      const key = `${server}\n${tool}`;
+      tools.set(key, { server, tool, calls: (tools.get(key)?.calls ?? 0) + 1 });
+    }
+    const comment = contents?.text(commentIn(source), maxSummedTextChars).text;
     const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     return {
       version: 1,
@@ -307,14 +330,20 @@ export class TraceRecording {
       program: this.#program,
       dryRun: this.#isDryRun ? true : undefined,
       config,
-      door: this.#parts.config.door,
-      person: this.#parts.config.person,
+      door,
+      person,
+      agent: this.#host && agentText(this.#host)?.slice(0, maxSummedTextChars),
+      // The folder of a server for people says nothing about them.
+      folder: person === undefined ? this.#parts.cwd : undefined,
+      comment: comment === "" ? undefined : comment,
       ok,
       reason: ok ? undefined : outcome.reason,
+      failedWith: ok ? undefined : outcome.error.code?.slice(0, 100),
       durationMs: rounded(durationMs),
       beforeMs: rounded(this.#startedAt - this.#begunAt),
       calls: receipt.calls,
       failures: receipt.failures,
+      tools: tools.size === 0 ? undefined : [...tools.values()].slice(0, maxSummedTools),
       charsIn: receipt.charsIn,
       charsOut: receipt.charsOut,
       hasContents: contents !== undefined,
@@ -326,7 +355,7 @@ export class TraceRecording {
         lines: source.replace(/\n$/, "").split("\n").length,
         text: contents?.text(source, maxRecordedCodeChars).text,
       },
-      timeline: noted.map((each) => this.#call(each, durationMs, contents)),
+      timeline,
       moreCalls: this.#made - noted.length,
       logs: {
         lines: logs.length,

@@ -13,7 +13,8 @@ import type { Store } from "../../store/store.ts";
 import type { ExecuteRequest, ExecutionParts } from "../execute.ts";
 import type { ProgramIdentity } from "../saved/permissions.ts";
 import type { StoredRun } from "../saved/requesting-program.ts";
-import { type HostIdentity, type StartedBy, startedByOf, type Unattended } from "../trace/record.ts";
+import { commentIn } from "../trace/about.ts";
+import { agentText, type HostIdentity, type StartedBy, startedByOf, type Unattended } from "../trace/record.ts";
 import { mayAsk, ownerIn, type RequestingAgent, type Starter } from "./asker.ts";
 import type { StoreAccess } from "./checkpointer.ts";
 import { outcomeOf } from "./stored-outcome.ts";
@@ -169,6 +170,11 @@ export class StoredExecutions {
     );
   }
 
+  /** Whether an execution with this id is stored. */
+  async has(id: string): Promise<boolean> {
+    return this.exist && (await this.#rows.get(id)) !== undefined;
+  }
+
   /** The outcome of a stored execution of this config; undefined if it has not ended. Throws EXECUTION_NOT_FOUND. */
   async outcomeOf(id: string, parts: ExecutionParts): Promise<Outcome | undefined> {
     const { writer } = await this.open(parts);
@@ -287,6 +293,12 @@ async function storedOutcome(
 
 export interface AboutProgram {
   code: string;
+  /** The comment at the beginning of the code. Empty if there is none. */
+  comment: string;
+  /** The agent, as it names itself. */
+  agent?: string | undefined;
+  /** The working folder, except for people who have signed in. */
+  folder?: string | undefined;
   /** The name of the saved program that it is. */
   program?: string | undefined;
   /** The door behind which it was started. */
@@ -308,9 +320,19 @@ export function viewOf({ request }: Pick<StoredExecution, "request">): Execution
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, program, door, person, isDryRun = false } = stored;
+  const { source, program, door, person, host, cwd, isDryRun = false } = stored;
   const startedBy = startedByOf(stored);
-  return { code: source.slice(0, chars), program: program?.name, door, person, startedBy, isDryRun };
+  return {
+    code: source.slice(0, chars),
+    comment: program ? "" : commentIn(source),
+    agent: host && agentText(host),
+    folder: person === undefined ? cwd : undefined,
+    program: program?.name,
+    door,
+    person,
+    startedBy,
+    isDryRun,
+  };
 }
 
 export function notFound(id: string): ClaudikinsError {

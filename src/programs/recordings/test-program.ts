@@ -24,6 +24,24 @@ export interface Tested {
   problem?: string | undefined;
 }
 
+interface KeptRecording {
+  /** The name of its file. */
+  file: string;
+  /** Throws if it cannot be read. */
+  read(): Promise<Recording>;
+}
+
+/** Replays the recordings of one program, one after another. */
+export async function testProgram(
+  program: TestedProgram,
+  recordings: readonly KeptRecording[],
+  options: { sandbox: Sandbox; signal: AbortSignal },
+): Promise<Tested[]> {
+  const tests: Tested[] = [];
+  for (const { file, read } of recordings) tests.push(await testRecording(program, file, read, options));
+  return tests;
+}
+
 /** Replays one recording. `read` throws if it cannot be read. */
 export async function testRecording(
   program: TestedProgram,

@@ -5,13 +5,13 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { exceededLimit } from "../../policy/argument-size.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
-import { exportsOf } from "../../sandbox/code/skill-exports.ts";
 import { withoutFences } from "../../sandbox/code/transpile.ts";
 import type { Reason } from "../drift/contract.ts";
 import { digestOfReasons } from "../drift/reasons.ts";
 import { maxSavedCodeChars } from "../limits.ts";
 import { learnMentioned } from "../mentioned-servers.ts";
 import type { Parts } from "../parts.ts";
+import { commentIn } from "../trace/about.ts";
 import { type ProgramAudit, programText, recordProgram } from "./audited.ts";
 import { type Differences, differencesOf } from "./differences.ts";
 import { withInputs } from "./inputs.ts";
@@ -102,7 +102,7 @@ export async function programToSave(
   const output = schemas?.output;
   const isLabelled = labels.length > 0;
   // Searches show them to sessions that have not read what this one has.
-  const written = isLabelled ? undefined : wanted.description?.trim() || describedIn(code);
+  const written = isLabelled ? undefined : wanted.description?.trim() || commentIn(code);
   const input = schemas?.input ?? made.input;
   const program: SavedProgram = {
     version: 1,
@@ -215,13 +215,6 @@ function withoutExamples(input: JsonObject): JsonObject {
   const properties = Object.entries(Object(input["properties"]) as Record<string, JsonObject>);
   const bare = properties.map(([name, { examples: _, ...schema }]) => [name, schema]);
   return { ...input, properties: Object.fromEntries(bare) };
-}
-
-/** The comment at the beginning of the code. */
-function describedIn(code: string): string {
-  const comment = /^\s*(?:\/\*\*?[\s\S]*?\*\/|(?:\/\/[^\n]*\n)+)/.exec(code)?.[0];
-  if (comment === undefined) return "";
-  return exportsOf(`${comment}\nexport const it = 1;`)[0]?.description ?? "";
 }
 
 /** `revenue-by-region` is "Revenue by region". */

@@ -41,6 +41,10 @@ export const personShape = record({ id: text, name: text });
 /** Why a program failed. */
 export const failureReason = oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed");
 
+const calledToolShape = record({ server: text, tool: text, calls: number });
+/** A tool that an execution has called, and how often. */
+export type CalledTool = ValueOf<typeof calledToolShape>;
+
 const summary = {
   version: exactly(1),
   id: text,
@@ -51,12 +55,17 @@ const summary = {
   config: about("The config file; null for the demo", either(text, nothing)),
   "door?": about("The door of the config behind which it ran", text),
   "person?": about("The person for whom it ran, who has signed in to serve --http", personShape),
+  "agent?": about("With serve: the agent, as it names itself", text),
+  "folder?": about("The working folder, except for people who have signed in", text),
+  "comment?": about("The comment at the beginning of the code, if contents were recorded", text),
   ok: yesOrNo,
   "reason?": about("Why it failed", failureReason),
+  "failedWith?": about("The code of the error with which it failed", text),
   durationMs: number,
   beforeMs: about("Time spent fetching tools from servers before the code ran", number),
   calls: number,
   failures: number,
+  "tools?": about("The called tools, the first called first", list(calledToolShape)),
   charsIn: about("Characters of the tools' results", number),
   charsOut: about("Characters of the value, the logs and what is displayed", number),
   hasContents: about("Whether it was recorded with --record", yesOrNo),
@@ -70,6 +79,11 @@ export type Summary = ValueOf<typeof summaryShape>;
 const hostShape = record({ "name?": text, "version?": text, "protocol?": text });
 /** An agent, as it names itself. */
 export type HostIdentity = ValueOf<typeof hostShape>;
+
+/** `codex 1.2`. Undefined if the agent has not named itself. */
+export function agentText({ name, version }: HostIdentity): string | undefined {
+  return [name, version].filter(Boolean).join(" ") || undefined;
+}
 
 const excerptShape = named(
   "Excerpt",

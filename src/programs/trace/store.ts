@@ -2,15 +2,20 @@
 
 import { isNewer, writtenByNewer } from "../../base/newer.ts";
 import { dayMs, megabyte } from "../../base/units.ts";
-import type { StoredRecord } from "../../store/records.ts";
+import type { ActivityFilter, ActivityPage } from "../../store/activity.ts";
+import type { NewRecord, StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
 /** The newest records are kept: at most so many, so old, and so large together. */
-export const recordsKept = { count: 200, ageMs: 14 * dayMs, bytes: 50 * megabyte };
+export const recordsKept = { count: 10_000, ageMs: 14 * dayMs, bytes: 50 * megabyte };
+
+/** How an execution has ended, for lists. */
+export const endStates = ["done", "failed", "denied", "cancelled"] as const;
+export type EndState = (typeof endStates)[number];
 
 /**
- * Writes the records together, because removing what is more than is kept looks at all of them: 0.3 ms. Throws FILE_NOT_WRITABLE,
+ * Writes the records together, because each write looks whether there are more than are kept: 0.5 ms for 10,000. Throws FILE_NOT_WRITABLE,
  * VERSION_TOO_OLD.
  */
 export async function writeRecords(
@@ -21,15 +26,59 @@ export async function writeRecords(
   await store.records.add(records.map(rowOf), kept, Date.now());
 }
 
-function rowOf(record: ExecutionRecord): StoredRecord {
+function rowOf(record: ExecutionRecord): NewRecord {
   const { host, protocols, code, timeline, moreCalls, logs, error, value, labels, ...summary } = record;
   const rest = JSON.stringify({ host, protocols, code, timeline, moreCalls, logs, error, value, labels });
-  return { id: record.id, at: Math.floor(record.at), summary: JSON.stringify(summary), rest };
+  const { id, at, config, door = null, person, agent = null, program = null } = record;
+  const facts = {
+    config,
+    door,
+    person: person?.id ?? null,
+    agent,
+    program,
+    state: endStateOf(record),
+    ...searchedIn(record),
+  };
+  return { id, at: Math.floor(at), summary: JSON.stringify(summary), rest, facts };
+}
+
+export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "reason" | "failedWith">): EndState {
+  if (ok) return "done";
+  if (failedWith === "POLICY_DENIED") return "denied";
+  return reason === "cancelled" ? "cancelled" : "failed";
+}
+
+type Searched = Pick<Summary, "id" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools">;
+
+/** What a list of executions is searched by: the tools as in `ActivityFacts`, and the lowercase text. */
+export function searchedIn(summary: Searched): { tools: string; words: string } {
+  const { id, agent, door, person, folder, program, comment, tools = [] } = summary;
+  const texts = [id, program, comment, agent, person?.name, door, folder];
+  let lines = "\n";
+  for (const { server, tool } of tools) {
+    lines += `${server}\t${tool}\n`;
+    texts.push(`${server}.${tool}`);
+  }
+  return { tools: lines, words: texts.filter(Boolean).join("\n").toLowerCase() };
 }
 
 /** All readable summaries, newest first. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function readSummaries(store: Store): Promise<Summary[]> {
-  return (await store.records.summaries()).flatMap(({ summary }) => summaryIn(summary) ?? []);
+  return readable(await store.records.summaries());
+}
+
+/** The summaries that fit, newest first. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
+export async function readActivity(store: Store, filter: ActivityFilter, page: ActivityPage): Promise<Summary[]> {
+  return readable(await store.records.activity(filter, page));
+}
+
+/** The newest runs of each saved program, newest first: at most `count` of each. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
+export async function readRuns(store: Store, config: string | null, count: number): Promise<Summary[]> {
+  return readable(await store.records.runs(config, count));
+}
+
+function readable(rows: readonly Pick<StoredRecord, "summary">[]): Summary[] {
+  return rows.flatMap(({ summary }) => summaryIn(summary) ?? []);
 }
 
 /** Undefined for a summary of another version. */

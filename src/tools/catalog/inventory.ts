@@ -125,15 +125,16 @@ export function disabledServers({ disabled }: Config): ServerFacts[] {
 }
 
 /**
- * Starts all servers concurrently and lists their tools, which are then stored. Each takes at most its `startTimeoutMs` and
+ * Starts all servers, or those that `only` names, concurrently and lists their tools, which are then stored. Each takes at most its `startTimeoutMs` and
  * `callTimeoutMs`. A server that fails has a problem and does not affect the others.
  */
 export async function checkServers(
   { catalog, pool }: CatalogParts,
-  options: { signal?: AbortSignal | undefined; onServer?: (name: string) => void } = {},
+  options: { signal?: AbortSignal | undefined; onServer?: (name: string) => void; only?: readonly string[] } = {},
 ): Promise<CheckedServer[]> {
+  const isMeant = ({ name }: ServerConfig) => options.only === undefined || options.only.includes(name);
   const checked = await Promise.all(
-    [...catalog.config.servers.values()].map(async (config) => {
+    [...catalog.config.servers.values()].filter(isMeant).map(async (config) => {
       const { name } = config;
       // Closed servers are never started.
       const asked = catalog.isClosed(name) ? undefined : catalog.tools(name, { signal: options.signal });

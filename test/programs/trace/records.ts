@@ -5,6 +5,7 @@ import type { ExecutionRecord, RecordedCall } from "../../../src/programs/trace/
 /** A record of one call of half a second. */
 export function recordOf(given: Partial<ExecutionRecord>): ExecutionRecord {
   const at = given.at ?? Date.now();
+  const { timeline = [callOf({})] } = given;
   return {
     version: 1,
     id: newId(at),
@@ -21,7 +22,8 @@ export function recordOf(given: Partial<ExecutionRecord>): ExecutionRecord {
     hasContents: false,
     receipt: "abcdef012345",
     code: { chars: 300, lines: 8 },
-    timeline: [callOf({})],
+    timeline,
+    tools: timeline.map(({ server, tool }) => ({ server, tool, calls: 1 })),
     moreCalls: 0,
     logs: { lines: 2, chars: 30 },
     ...given,

@@ -98,7 +98,17 @@ test("records can be written concurrently", async () => {
 test("records of a newer version are not listed, and refused when they are asked for", async () => {
   const [good, other] = [recordOf({}), recordOf({})];
   await writeRecords(store, [good]);
-  const row = { id: other.id, at: other.at, summary: JSON.stringify({ ...other, version: 2 }), rest: "{}" };
+  const facts = {
+    config: null,
+    door: null,
+    person: null,
+    agent: null,
+    program: null,
+    state: "done",
+    tools: "",
+    words: "",
+  };
+  const row = { id: other.id, at: other.at, summary: JSON.stringify({ ...other, version: 2 }), rest: "{}", facts };
   await store.records.add([row], recordsKept, Date.now());
   expect(await ids()).toEqual([good.id]);
   expect(await readRecord(store, newId(0))).toBeUndefined();

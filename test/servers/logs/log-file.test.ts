@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, tru
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { shownLine } from "../../../src/base/visible-text.ts";
-import { findLogs, LogTail, logLines, readLog, removeLogs } from "../../../src/cli/read-logs.ts";
 import { type LogLine, readLine, writtenLine } from "../../../src/servers/logs/line.ts";
 import { LogFile } from "../../../src/servers/logs/log-file.ts";
 import { configOwner, logFile } from "../../../src/servers/logs/place.ts";
+import { findLogs, LogTail, logLines, readLog, removeLogs } from "../../../src/servers/logs/read-logs.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { runProgram } from "../../support/process.ts";
 

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
-import { readLog } from "../../../src/cli/read-logs.ts";
 import type { LogLine } from "../../../src/servers/logs/line.ts";
 import { LogFiles } from "../../../src/servers/logs/log-file.ts";
 import { logFile } from "../../../src/servers/logs/place.ts";
+import { readLog } from "../../../src/servers/logs/read-logs.ts";
 import { ServerLog } from "../../../src/servers/logs/server-log.ts";
 import type { Pool } from "../../../src/servers/pool.ts";
 import { redactorOf } from "../../../src/servers/values/secrets.ts";

@@ -1,11 +1,26 @@
 /** Records of executions, and the counts of the ledger. */
 import { expect, test } from "bun:test";
+import type { ActivityFacts, ActivityFilter } from "../../../src/store/activity.ts";
 import type { CountRow } from "../../../src/store/counts.ts";
-import type { Keeping } from "../../../src/store/records.ts";
+import type { Keeping, NewRecord } from "../../../src/store/records.ts";
 import type { Processes } from "../contract.ts";
 import { rejection } from "./rejection.ts";
 
-const record = (id: string, at: number, rest = "{}") => ({ id, at, summary: JSON.stringify({ id }), rest });
+const facts: ActivityFacts = {
+  config: "c",
+  door: null,
+  person: null,
+  agent: null,
+  program: null,
+  state: "done",
+  tools: "\n",
+  words: "",
+};
+const stored = (id: string, at: number, rest = "{}") => ({ id, at, summary: JSON.stringify({ id }), rest });
+const record = (id: string, at: number, rest = "{}", more: Partial<ActivityFacts> = {}): NewRecord => ({
+  ...stored(id, at, rest),
+  facts: { ...facts, ...more },
+});
 const all: Keeping = { count: 100, ageMs: 1_000_000, bytes: 1_000_000 };
 
 export function recordsContract(processes: Processes): void {
@@ -15,7 +30,7 @@ export function recordsContract(processes: Processes): void {
     const { one, other } = processes;
     await one.records.add([record("a", 1, '{"text":"é"}'), record("b", 2)], all, 10);
     await other.records.add([record("a", 5, '{"text":"other"}')], all, 10);
-    expect(await other.records.get("a")).toEqual(record("a", 1, '{"text":"é"}'));
+    expect(await other.records.get("a")).toEqual(stored("a", 1, '{"text":"é"}'));
     expect(await other.records.get("c")).toBeUndefined();
     expect(await one.records.summaries()).toEqual([
       { id: "b", summary: '{"id":"b"}' },
@@ -62,6 +77,56 @@ export function recordsContract(processes: Processes): void {
     expect(left.slice(0, 20)).toEqual(names.slice(10).toReversed());
     await one.records.add([], kept, 100);
     expect(await ids()).toHaveLength(20);
+  });
+
+  test("are selected by each fact and by all together, in pages, newest first", async () => {
+    const { one, other } = processes;
+    const tools = "\nshop\tlist_orders\na%\tit_em\n";
+    await one.records.add(
+      [
+        record("a", 1, "{}", { door: "qa", agent: "codex 1", tools, words: "nightly 100% Ä!".toLowerCase() }),
+        record("b", 2, "{}", { person: "p1", state: "denied", program: "nightly" }),
+        record("c", 3, "{}", { config: null, state: "failed", words: "\u0000" }),
+        record("d", 4, "{}", { agent: "codex 1", program: "nightly" }),
+        record("e", 5, "{}", { program: "nightly" }),
+      ],
+      all,
+      10,
+    );
+    const found = async (filter: ActivityFilter, limit = 10, after?: string) =>
+      (await other.records.activity(filter, { limit, after })).map(({ id }) => id).join("");
+    const asked: [ActivityFilter, string][] = [
+      [{}, "edcba"],
+      [{ config: "c" }, "edba"],
+      [{ config: null }, "c"],
+      [{ door: "qa" }, "a"],
+      [{ person: "p1" }, "b"],
+      [{ agent: "codex 1" }, "da"],
+      [{ states: ["denied", "failed"] }, "cb"],
+      [{ states: [] }, ""],
+      [{ programs: ["nightly", "other"] }, "edb"],
+      [{ server: "shop" }, "a"],
+      [{ server: "sho" }, ""],
+      [{ server: "shop", tool: "list_orders" }, "a"],
+      [{ server: "shop", tool: "list_order" }, ""],
+      [{ server: "shop", tool: "listXorders" }, ""],
+      [{ server: "a%", tool: "it_em" }, "a"],
+      [{ server: "ab", tool: "it_em" }, ""],
+      [{ since: 4 }, "ed"],
+      [{ text: "100% Ä" }, "a"],
+      [{ text: "100%x" }, ""],
+      [{ text: "NIGHTLY" }, "a"],
+      [{ agent: "codex 1", door: "qa", text: "night", since: 1 }, "a"],
+      [{ agent: "codex 1", door: "qa", text: "night", since: 2 }, ""],
+    ];
+    for (const [filter, ids] of asked) expect([filter, await found(filter)]).toEqual([filter, ids]);
+    expect([await found({}, 2), await found({}, 2, "d"), await found({}, 2, "b")]).toEqual(["ed", "cb", "a"]);
+    expect((await one.records.runs("c", 2)).map(({ id }) => id)).toEqual(["e", "d"]);
+    expect(await one.records.facets({ config: "c" })).toEqual({ agents: ["codex 1"], doors: ["qa"] });
+    expect(await one.records.facets({ person: "p1" })).toEqual({ agents: [], doors: [] });
+    expect(await one.records.known(["e", "x", "a"])).toHaveLength(2);
+    await one.records.remove(["e", "a"]);
+    expect([await found({}), await found({ text: "nightly" })]).toEqual(["dcb", ""]);
   });
 }
 

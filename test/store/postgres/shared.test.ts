@@ -44,7 +44,9 @@ describe.skipIf(postgresNote !== "")(`four replicas on one Postgres${postgresNot
   test("write records and calls while another one holds back its own", async () => {
     const url = await server.database();
     const keeping = { count: 10, ageMs: 1_000_000, bytes: 1_000_000 };
-    const record = (id: string) => ({ id, at: 1, summary: "{}", rest: "{}" });
+    const none = { config: null, door: null, person: null, agent: null, program: null };
+    const facts = { ...none, state: "done", tools: "", words: "" };
+    const record = (id: string) => ({ id, at: 1, summary: "{}", rest: "{}", facts });
     const call = storedCall("a", Date.now());
     await inFour(url, (store) => store.callLog.add([{ ...call, id: crypto.randomUUID() }]));
     const connections = new Connections(url, migrate);

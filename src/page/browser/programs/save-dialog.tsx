@@ -1,14 +1,15 @@
 /** Saves the program of an execution under a name. A preview is shown first. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { counted } from "../../base/counted.ts";
-import type { PageExecution, PageSaving } from "../contract.ts";
+import { counted } from "../../../base/counted.ts";
+import type { PageExecution } from "../../activity-contract.ts";
+import type { PageSaving } from "../../programs-contract.ts";
+import { get, post } from "../client.ts";
+import { Field } from "../field.tsx";
+import { useAction, useNotices } from "../notice.tsx";
+import { Problem, type Reason } from "../problem.tsx";
+import { ScrolledText, Text, visibleLines } from "../text.tsx";
 import { CallFacts } from "./call-facts.tsx";
-import { get, post } from "./client.ts";
-import { Field } from "./field.tsx";
-import { useAction, useNotices } from "./notice.tsx";
-import { Problem, type Reason } from "./problem.tsx";
-import { ScrolledText, Text, visibleLines } from "./text.tsx";
 
 interface SaveDialogProps {
   execution: PageExecution;

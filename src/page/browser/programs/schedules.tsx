@@ -1,10 +1,10 @@
 /** The schedules of saved programs, and their problems. */
-import { counted } from "../../base/counted.ts";
-import type { PageSchedule, PageScheduledRun } from "../contract.ts";
-import { Age } from "./age.tsx";
-import { ChangeButton } from "./asked-button.tsx";
-import { Panel } from "./panel.tsx";
-import { Text } from "./text.tsx";
+import { counted } from "../../../base/counted.ts";
+import type { PageSchedule, PageScheduledRun } from "../../programs-contract.ts";
+import { Age } from "../age.tsx";
+import { ChangeButton } from "../asked-button.tsx";
+import { Panel } from "../panel.tsx";
+import { Text } from "../text.tsx";
 
 export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
   if (schedules.length === 0) return null;
@@ -64,14 +64,14 @@ export function timeIn(at: number, zone: string): string {
   }
 }
 
-function RunWords({ run: { startedAt, execution, isRecorded, missed, ok, message } }: { run: PageScheduledRun }) {
+function RunWords({ run: { startedAt, execution, missed, ok, message } }: { run: PageScheduledRun }) {
   const kind = ok === undefined ? "running" : ok ? "good" : "bad";
   return (
     <>
       <span class={`outcome ${kind}`}>{ok === undefined ? "not done yet" : ok ? "ok" : "failed"}</span>{" "}
       <Age at={startedAt} />
       {missed > 0 && `, after ${counted(missed, "missed time")}`}
-      {isRecorded && (
+      {execution !== undefined && ok !== undefined && (
         <>
           {" · "}
           <a href={`trace/${execution}`} target="_blank" rel="noopener">

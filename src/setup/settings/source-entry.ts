@@ -2,7 +2,7 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isWebAddress, placeProblem, type SourceKind, sourceKinds } from "../../config/sources.ts";
-import type { NewServer } from "../../setup/settings/add-server.ts";
+import type { NewServer } from "./add-server.ts";
 
 /** The flags for web APIs, as they were given. */
 export interface SourceFlags {

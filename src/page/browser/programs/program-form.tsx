@@ -1,12 +1,12 @@
 /** Runs a saved program with an input, now or on a schedule, and shows its result. */
 import { useEffect, useState } from "preact/hooks";
-import type { PageOutcome, PageProgram, PageScheduled } from "../contract.ts";
-import { get, post } from "./client.ts";
-import { Field } from "./field.tsx";
-import { useAction, useNotices } from "./notice.tsx";
-import { Problem, type Reason } from "./problem.tsx";
+import type { PageOutcome, PageProgram, PageScheduled } from "../../programs-contract.ts";
+import { get, post } from "../client.ts";
+import { Field } from "../field.tsx";
+import { useAction, useNotices } from "../notice.tsx";
+import { Problem, type Reason } from "../problem.tsx";
+import { ScrolledText, visibleLines } from "../text.tsx";
 import { timeIn } from "./schedules.tsx";
-import { ScrolledText, visibleLines } from "./text.tsx";
 
 export function ProgramForm({ program }: { program: PageProgram }) {
   const { name, door, inputs } = program;

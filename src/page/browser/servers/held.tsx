@@ -1,10 +1,10 @@
 /** The held tools of one server: why each is held, how its definition changed, and the button that accepts the changes. */
-import { counted } from "../../base/counted.ts";
-import type { PageHeld, PageHeldTool } from "../contract.ts";
-import { post } from "./client.ts";
-import { BrokenPrograms } from "./drift.tsx";
-import { useAction, useLoaded, useNotices } from "./notice.tsx";
-import { Text } from "./text.tsx";
+import { counted } from "../../../base/counted.ts";
+import type { PageHeld, PageHeldTool } from "../../servers-contract.ts";
+import { post } from "../client.ts";
+import { BrokenPrograms } from "../drift.tsx";
+import { useAction, useLoaded, useNotices } from "../notice.tsx";
+import { Text } from "../text.tsx";
 
 /** `count` changes when tools are held or accepted. */
 export function HeldTools({ server, count }: { server: string; count: number }) {

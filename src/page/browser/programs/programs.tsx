@@ -1,19 +1,21 @@
 /** The saved programs, each with its description, the tools that it may call, its runs and its schedules. */
 
 import { useState } from "preact/hooks";
-import { durationText } from "../../base/duration.ts";
-import type { PageDrift, PageProgram, PageRun, PageState } from "../contract.ts";
-import { Age } from "./age.tsx";
-import { ChangeButton } from "./asked-button.tsx";
+import { durationText } from "../../../base/duration.ts";
+import type { PageState } from "../../contract.ts";
+import type { PageDrift, PageProgram, PageRun } from "../../programs-contract.ts";
+import { Age } from "../age.tsx";
+import { ChangeButton } from "../asked-button.tsx";
+import { get } from "../client.ts";
+import { Reasons } from "../drift.tsx";
+import { useLoaded, useNotices } from "../notice.tsx";
+import { Panel } from "../panel.tsx";
+import { useRoving } from "../roving.ts";
+import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { Around } from "./around.tsx";
 import { CallFacts } from "./call-facts.tsx";
-import { get } from "./client.ts";
-import { Reasons } from "./drift.tsx";
-import { useLoaded, useNotices } from "./notice.tsx";
-import { Panel } from "./panel.tsx";
 import { ProgramForm } from "./program-form.tsx";
-import { useRoving } from "./roving.ts";
 import { ProgramSchedules } from "./schedules.tsx";
-import { ScrolledText, Text, visibleLines } from "./text.tsx";
 
 /** Names a program uniquely among all doors. */
 export function programKey({ name, door }: { name: string; door?: string | undefined }): string {
@@ -25,9 +27,11 @@ interface ProgramsProps {
   /** The key of the program whose details are shown. */
   wanted: string | undefined;
   onChoose(key: string): void;
+  /** Shows an execution. */
+  onExecution(id: string): void;
 }
 
-export function Programs({ state, wanted, onChoose }: ProgramsProps) {
+export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps) {
   const { programs, schedules, programProblems } = state;
   const roving = useRoving(programs.map(programKey));
   // What would break depends on the programs and on the tools of the servers.
@@ -91,7 +95,15 @@ export function Programs({ state, wanted, onChoose }: ProgramsProps) {
           })}
         </ul>
       </Panel>
-      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} reasons={reasonsOf(chosen)} />}
+      {chosen && (
+        <Details
+          key={programKey(chosen)}
+          program={chosen}
+          state={state}
+          reasons={reasonsOf(chosen)}
+          onExecution={onExecution}
+        />
+      )}
     </div>
   );
 }
@@ -100,7 +112,7 @@ function NoPrograms() {
   return (
     <p class="empty">
       No program is saved yet. Agents save their last program with <code>programs.save</code>, and you with{" "}
-      <code>claudikins programs save</code>. An execution that was recorded with its contents has the button "Save as
+      <code>claudikins programs save</code>. An execution that was recorded with its contents has the button "Keep as
       program".
     </p>
   );
@@ -111,9 +123,10 @@ interface DetailsProps {
   state: PageState;
   /** Why it would break. */
   reasons: readonly string[];
+  onExecution(id: string): void;
 }
 
-function Details({ program, state, reasons }: DetailsProps) {
+function Details({ program, state, reasons, onExecution }: DetailsProps) {
   const { name, door, description, call, calls, version, accepted, savedAt, savedBy, from, changed, runs } = program;
   const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
   return (
@@ -172,7 +185,8 @@ function Details({ program, state, reasons }: DetailsProps) {
       )}
       <ProgramForm program={program} />
       <ProgramSchedules schedules={schedules} />
-      <Runs runs={runs} />
+      <Around program={program} onExecution={onExecution} />
+      <Runs runs={runs} onExecution={onExecution} />
       <Code name={name} door={door} mark={savedAt} />
       <div class="actions">
         <ChangeButton
@@ -188,7 +202,7 @@ function Details({ program, state, reasons }: DetailsProps) {
   );
 }
 
-function Runs({ runs }: { runs: PageRun[] }) {
+function Runs({ runs, onExecution }: { runs: PageRun[]; onExecution(id: string): void }) {
   return (
     <section class="part" aria-labelledby="runs">
       <h3 id="runs">Last runs</h3>
@@ -200,11 +214,9 @@ function Runs({ runs }: { runs: PageRun[] }) {
               <span class={`outcome ${run.kind}`}>{run.stateText}</span> <Age at={run.startedAt} />
               {run.durationMs !== undefined && <span class="about"> · {durationText(run.durationMs)}</span>}
             </span>
-            {run.isRecorded && (
-              <a href={`trace/${run.id}`} target="_blank" rel="noopener" title={`Timeline of ${run.id}`}>
-                Timeline
-              </a>
-            )}
+            <button type="button" onClick={() => onExecution(run.id)}>
+              Show
+            </button>
           </li>
         ))}
       </ul>

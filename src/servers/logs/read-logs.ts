@@ -3,13 +3,13 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { systemCodeOf } from "../base/errors.ts";
-import { firstLineOf, namesIn, readIfThere, removeFile, statsOf } from "../base/files.ts";
-import { withLock } from "../base/lock.ts";
-import { megabyte } from "../base/units.ts";
-import { logLockWaitMs } from "../servers/limits.ts";
-import { type LogLine, readLine } from "../servers/logs/line.ts";
-import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "../servers/logs/place.ts";
+import { systemCodeOf } from "../../base/errors.ts";
+import { firstLineOf, namesIn, readIfThere, removeFile, statsOf } from "../../base/files.ts";
+import { withLock } from "../../base/lock.ts";
+import { megabyte } from "../../base/units.ts";
+import { logLockWaitMs } from "../limits.ts";
+import { type LogLine, readLine } from "./line.ts";
+import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "./place.ts";
 
 /** How often a log file that is followed is looked at. */
 const logFollowMs = 150;

@@ -1,9 +1,9 @@
 /** Signing in to a server: the link to its authorization page, and a field for the redirect of browsers on other machines. */
 import { useState } from "preact/hooks";
-import type { PageServerEntry, PageSignIn } from "../contract.ts";
-import { post } from "./client.ts";
-import { useAction } from "./notice.tsx";
-import { Text } from "./text.tsx";
+import type { PageServerEntry, PageSignIn } from "../../servers-contract.ts";
+import { post } from "../client.ts";
+import { useAction } from "../notice.tsx";
+import { Text } from "../text.tsx";
 
 const words: Record<PageSignIn["state"], string> = {
   "signed in": "You are signed in.",

@@ -1,11 +1,11 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
 import { useState } from "preact/hooks";
-import { grouped } from "../../base/counted.ts";
-import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../contract.ts";
-import { post } from "./client.ts";
-import { useAction, useLoaded, useNotices } from "./notice.tsx";
-import { useRoving } from "./roving.ts";
-import { Key, Text } from "./text.tsx";
+import { grouped } from "../../../base/counted.ts";
+import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../../servers-contract.ts";
+import { post } from "../client.ts";
+import { useAction, useLoaded, useNotices } from "../notice.tsx";
+import { useRoving } from "../roving.ts";
+import { Key, Text } from "../text.tsx";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;

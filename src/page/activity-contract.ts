@@ -1,0 +1,111 @@
+/** The messages about executions and calls between the page and its server: see contract.ts. */
+
+export interface PageExecution {
+  id: string;
+  kind: "running" | "waiting" | "good" | "bad";
+  /** Its state in a few words. For one that waits for a timer, `until` says the rest. */
+  stateText: string;
+  /** When a timer wakes it up. */
+  until?: number | undefined;
+  isOver: boolean;
+  isDryRun: boolean;
+  /** What it is, in a few words: its comment, its program, or its calls. */
+  title: string;
+  startedBy: string;
+  /** The agent, as it names itself. */
+  agent?: string | undefined;
+  /** The working folder. The home folder is shown as ~. */
+  folder?: string | undefined;
+  /** The door behind which it was started. */
+  door?: string | undefined;
+  /** The name of the person for whom it was started. */
+  person?: string | undefined;
+  /** The name of the saved program. */
+  program?: string | undefined;
+  startedAt: number;
+  durationMs?: number | undefined;
+  calls?: number | undefined;
+  failures?: number | undefined;
+  /** The called tools, the first called first. */
+  tools: { server: string; tool: string; calls: number }[];
+  /** Characters that did not go to the agent. */
+  keptOut?: number | undefined;
+  /** Whether it has a page of its own. */
+  isRecorded: boolean;
+  /** Whether its code is kept, so that it can be saved as a program. */
+  canBeSaved: boolean;
+}
+
+/** Executions that fit a filter: the answer to `GET api/activity`. Those that run or wait come first on the first page. */
+export interface PageActivity {
+  executions: PageExecution[];
+  /** The rest is found after the execution with this id. */
+  next?: string | undefined;
+  /** Agents and doors that the list can be narrowed to. */
+  agents: string[];
+  doors: string[];
+}
+
+/** One execution with its calls: `GET api/executions/ID/about`. */
+export interface PageAbout {
+  execution: PageExecution;
+  /** The calls in their order, at most some hundreds. */
+  calls: PageCall[];
+  /** Number of calls that are not listed. */
+  more: number;
+  /** Why it failed. */
+  failure?: string | undefined;
+  /** Whether its code is kept, so that it can be run again. */
+  canRunAgain: boolean;
+  /** The command that runs its code. Undefined if there is none that is safe to paste. */
+  command?: string | undefined;
+  /** Why it cannot be run again. */
+  notAgain?: string | undefined;
+}
+
+export interface PageCall {
+  server: string;
+  tool: string;
+  /** Line of the code. */
+  line?: number | undefined;
+  outcome: "ok" | "failed" | "cancelled" | "open";
+  /** In milliseconds. `startMs` counts from the start of the code. */
+  startMs?: number | undefined;
+  tookMs?: number | undefined;
+  waitedMs?: number | undefined;
+  /** The code of its error. */
+  code?: string | undefined;
+  /** A dry run has not made it. */
+  isPlanned: boolean;
+}
+
+/** Calls of the call log, newest first: the answer to `GET api/calls`. */
+export interface PageCalls {
+  calls: PageLoggedCall[];
+  /** The place after which the rest is found. */
+  next?: string | undefined;
+}
+
+export interface PageLoggedCall {
+  id: string;
+  at: number;
+  server: string;
+  tool: string;
+  outcome: "ok" | "tool_error" | "denied" | "failed" | "cancelled";
+  /** The code of the error. */
+  code?: string | undefined;
+  /** The agent, or the kind of command. */
+  by: string;
+  /** The person or the token. */
+  person?: string | undefined;
+  door?: string | undefined;
+  program?: string | undefined;
+  execution?: string | undefined;
+  durationMs: number;
+  waitedMs: number;
+  resultBytes: number;
+  /** What a person has decided about it. */
+  approval?: string | undefined;
+  /** The labels of the tool's data, with spaces between them. */
+  labels?: string | undefined;
+}

@@ -1,0 +1,100 @@
+/** Reads the filter of the list of executions from an address, and shows one execution with its calls. */
+import type { App } from "../app/app.ts";
+import { toClaudikinsError } from "../base/errors.ts";
+import { shellWord } from "../base/shell-word.ts";
+import { activityStates } from "../programs/execution/activity.ts";
+import { programAgain } from "../programs/execution/run-again.ts";
+import { isId } from "../programs/trace/id.ts";
+import type { ExecutionRecord } from "../programs/trace/record.ts";
+import { failureOf, tookMs } from "../programs/trace/record-text.ts";
+import type { ActivityFilter } from "../store/activity.ts";
+import type { PageAbout, PageCall } from "./activity-contract.ts";
+import { RefusedRequest } from "./guard.ts";
+
+/** Characters of one condition of a filter. */
+const maxConditionChars = 500;
+
+/** Calls of one execution on the page. */
+export const maxShownCalls = 300;
+
+/** Characters of code that is copied as a command. */
+const maxCopiedCodeChars = 100_000;
+
+/** Throws RefusedRequest for a filter that the page does not make. */
+export function activityIn(search: URLSearchParams): { filter: ActivityFilter; after: string | undefined } {
+  const condition = (name: string) => {
+    const text = search.get(name) ?? undefined;
+    if ((text?.length ?? 0) > maxConditionChars) throw new RefusedRequest(400, `The condition "${name}" is too long`);
+    return text === "" ? undefined : text;
+  };
+  const state = condition("state");
+  const since = condition("since");
+  const after = condition("after");
+  const isKnown = state === undefined || (activityStates as readonly string[]).includes(state);
+  const isTime = since === undefined || Number.isSafeInteger(Number(since));
+  if (!isKnown || !isTime || (after !== undefined && !isId(after))) {
+    throw new RefusedRequest(400, "The filter is not as expected");
+  }
+  const server = condition("server");
+  return {
+    filter: {
+      door: condition("door"),
+      agent: condition("agent"),
+      server,
+      tool: server === undefined ? undefined : condition("tool"),
+      states: state === undefined ? undefined : [state],
+      since: since === undefined ? undefined : Number(since),
+      text: condition("text"),
+    },
+    after,
+  };
+}
+
+/** The calls of a record, and why it failed. */
+export function recordedCalls(record: ExecutionRecord): { calls: PageCall[]; more: number; failure?: string } {
+  const { timeline, moreCalls } = record;
+  const calls = timeline.slice(0, maxShownCalls).map(
+    (each): PageCall => ({
+      server: each.server,
+      tool: each.tool,
+      line: each.line,
+      outcome: each.outcome,
+      startMs: each.startMs,
+      tookMs: tookMs(each),
+      waitedMs: each.waitedMs,
+      code: each.code,
+      isPlanned: each.notMade === true,
+    }),
+  );
+  const more = timeline.length - calls.length + moreCalls;
+  return { calls, more, ...(record.ok ? {} : { failure: failureOf(record) }) };
+}
+
+/** The calls that an execution waits for. */
+export async function openCalls(id: string, app: App): Promise<PageCall[]> {
+  const { calls } = await (await app.executions()).stored.look(id, app);
+  return calls.map(({ tool, line, state }) => {
+    const [server = "", ...rest] = tool.split(".");
+    return { server, tool: rest.join("."), line, outcome: state === "answered" ? "ok" : "open", isPlanned: false };
+  });
+}
+
+export type Again = Pick<PageAbout, "canRunAgain" | "command" | "notAgain">;
+
+/** How the code of an execution can be run again. Throws EXECUTION_NOT_FOUND, USAGE. */
+export async function againOf(id: string, app: App): Promise<Again> {
+  const { source } = await programAgain(id, app, await app.executions());
+  return { canRunAgain: true, command: commandOf(source, app.config.door) };
+}
+
+export function notAgain(error: unknown): Again {
+  const { message, hint } = toClaudikinsError(error);
+  return { canRunAgain: false, notAgain: [message, hint].filter(Boolean).join(". ") };
+}
+
+/** Undefined for code that is too long, or that a terminal could obey or show in another way. */
+function commandOf(source: string, door: string | undefined): string | undefined {
+  if (source.length > maxCopiedCodeChars || /(?![\n\t])\p{Cc}|\p{Bidi_Control}/u.test(source)) return undefined;
+  const behind = door === undefined ? "" : `--door ${shellWord(door)} `;
+  return `claudikins exec ${behind}-e ${shellWord(source)}`;
+}

@@ -1,0 +1,146 @@
+/** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { grouped } from "../../../base/counted.ts";
+import type { PageState } from "../../contract.ts";
+import { Problem } from "../problem.tsx";
+import { CallLog } from "./call-log.tsx";
+import { Detail } from "./detail.tsx";
+import { Filters } from "./filters.tsx";
+import { ActivityList } from "./list.tsx";
+import { type Query, useActivity } from "./query.ts";
+
+interface ActivityProps {
+  state: PageState;
+  query: Query;
+  onQuery(query: Query): void;
+  /** The id of the chosen execution. */
+  chosen: string | undefined;
+  onChoose(id: string | undefined): void;
+  hasKeys: boolean;
+}
+
+export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: ActivityProps) {
+  const { executions, servers, viewer } = state;
+  const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
+  const { found, problem, more } = useActivity(query, mark);
+  const rows = found?.rows ?? [];
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  const change = (next: Query) => {
+    onQuery(next);
+    // Other rows begin at their top.
+    window.scrollTo(0, 0);
+  };
+  const close = () => {
+    const id = chosen;
+    onChoose(undefined);
+    setTimeout(() => document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id ?? "")}"]`)?.focus());
+  };
+  useStickyTop(rows.length > 0);
+  const [isCalls, setCalls] = useState(false);
+  return (
+    <div class={chosen === undefined ? "activity-view" : "activity-view with-detail"}>
+      <section class="panel activity-panel" aria-labelledby="activity">
+        <div class="activity-top">
+          <h2 id="activity">
+            Activity
+            <Tabs isCalls={isCalls} onChoose={setCalls} />
+            {found && !isCalls && (
+              <span class="about total" role="status">
+                {grouped(rows.length)}
+                {found.next !== undefined && "+"}
+              </span>
+            )}
+          </h2>
+          {!isCalls && (
+            <Filters
+              query={query}
+              agents={found?.agents ?? []}
+              doors={found?.doors ?? []}
+              servers={servers.map(({ name }) => name)}
+              hasKeys={hasKeys}
+              onChange={change}
+            />
+          )}
+        </div>
+        {isCalls && (
+          <CallLog
+            servers={servers.map(({ name }) => name)}
+            hasOthers={!viewer}
+            mark={mark}
+            onChoose={(id) => {
+              onQuery({});
+              onChoose(id);
+            }}
+          />
+        )}
+        {!isCalls && problem && <Problem reason={problem} />}
+        {!isCalls && found && rows.length === 0 && (
+          <p class="empty">
+            {isFiltered ? (
+              "Nothing fits these filters."
+            ) : (
+              <>
+                Nothing has run yet. Agents run code with <code>execute_code</code>
+                {!viewer && (
+                  <>
+                    , and you with <code>claudikins exec</code>
+                  </>
+                )}
+                .
+              </>
+            )}
+          </p>
+        )}
+        {!isCalls && rows.length > 0 && (
+          <ActivityList
+            rows={rows}
+            chosen={chosen}
+            onChoose={onChoose}
+            onMore={found?.next === undefined ? undefined : more}
+          />
+        )}
+      </section>
+      {chosen !== undefined && (
+        <Detail
+          key={chosen}
+          id={chosen}
+          row={rows.find(({ id }) => id === chosen)}
+          isPerson={viewer !== undefined}
+          onClose={close}
+          onChoose={onChoose}
+          onQuery={change}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The executions, or the single calls of all of them. */
+function Tabs({ isCalls, onChoose }: { isCalls: boolean; onChoose(isCalls: boolean): void }) {
+  const tab = (name: string, isChosen: boolean, value: boolean) => (
+    <button type="button" aria-pressed={isChosen} onClick={() => onChoose(value)}>
+      {name}
+    </button>
+  );
+  return (
+    <span class="tabs">
+      {tab("Executions", !isCalls, false)}
+      {tab("Calls", isCalls, true)}
+    </span>
+  );
+}
+
+/** The filters stay below the head of the page, whose height depends on the width. */
+function useStickyTop(isShown: boolean): void {
+  const height = useRef(0);
+  useEffect(() => {
+    const top = document.querySelector(".top");
+    if (!top) return undefined;
+    const observer = new ResizeObserver(() => {
+      height.current = top.getBoundingClientRect().height;
+      document.documentElement.style.setProperty("--top", `${height.current}px`);
+    });
+    observer.observe(top);
+    return () => observer.disconnect();
+  }, [isShown]);
+}

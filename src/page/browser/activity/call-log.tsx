@@ -1,0 +1,225 @@
+/** Who called what: the call log, newest first, with filters. */
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { grouped } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import { hourMs } from "../../../base/units.ts";
+import { visible } from "../../../policy/visible.ts";
+import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
+import { Age } from "../age.tsx";
+import { get } from "../client.ts";
+import { Problem, type Reason } from "../problem.tsx";
+import { Text, ToolName } from "../text.tsx";
+
+/** Silence after which typed conditions count. */
+const typedMs = 250;
+
+interface CallQuery {
+  who?: string | undefined;
+  tool?: string | undefined;
+  server?: string | undefined;
+  failed?: string | undefined;
+  hours?: string | undefined;
+}
+
+interface CallLogProps {
+  servers: readonly string[];
+  /** Whether the viewer sees the calls of other people. */
+  hasOthers: boolean;
+  /** The list is read again when it changes. */
+  mark: string;
+  /** Shows an execution. */
+  onChoose(execution: string): void;
+}
+
+export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
+  const [query, setQuery] = useState<CallQuery>({});
+  const { calls, next, more, problem } = useCalls(query, mark);
+  const set = (part: CallQuery) => setQuery({ ...query, ...part });
+  const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
+  return (
+    <>
+      <form class="filters call-filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+        <label class="search">
+          <span class="hidden">Tool</span>
+          <input
+            id="filter"
+            type="search"
+            placeholder="A tool: server.tool"
+            autoComplete="off"
+            spellcheck={false}
+            value={query.tool ?? ""}
+            onInput={(event) => set({ tool: event.currentTarget.value || undefined })}
+          />
+        </label>
+        {hasOthers && (
+          <label class="search">
+            <span class="hidden">Person or token</span>
+            <input
+              type="search"
+              placeholder="A person or a token"
+              autoComplete="off"
+              spellcheck={false}
+              value={query.who ?? ""}
+              onInput={(event) => set({ who: event.currentTarget.value || undefined })}
+            />
+          </label>
+        )}
+        <select
+          aria-label="Outcome"
+          value={query.failed ?? ""}
+          onChange={(event) => set({ failed: event.currentTarget.value || undefined })}
+        >
+          <option value="">Any outcome</option>
+          <option value="1">Not ok</option>
+        </select>
+        <select
+          aria-label="Time"
+          value={query.hours ?? ""}
+          onChange={(event) => set({ hours: event.currentTarget.value || undefined })}
+        >
+          <option value="">Any time</option>
+          <option value="1">Last hour</option>
+          <option value="24">Last 24 hours</option>
+          <option value="168">Last 7 days</option>
+        </select>
+        {servers.length > 0 && (
+          <select
+            aria-label="Server"
+            value={query.server ?? ""}
+            onChange={(event) => set({ server: event.currentTarget.value || undefined })}
+          >
+            <option value="">Any server</option>
+            {servers.map((server) => (
+              <option key={server} value={server}>
+                {visible(server).slice(0, 60)}
+              </option>
+            ))}
+          </select>
+        )}
+        {isSet && (
+          <button type="button" class="plain" onClick={() => setQuery({})}>
+            Clear
+          </button>
+        )}
+      </form>
+      {problem && <Problem reason={problem} />}
+      {calls?.length === 0 && (
+        <p class="empty">{isSet ? "No call fits these filters." : "No call has been made yet."}</p>
+      )}
+      {calls && calls.length > 0 && <CallTable calls={calls} onChoose={onChoose} />}
+      {next !== undefined && (
+        <button type="button" class="more-calls" onClick={more}>
+          Show more
+        </button>
+      )}
+    </>
+  );
+}
+
+function useCalls(query: CallQuery, mark: string) {
+  const [found, setFound] = useState<PageCalls>();
+  const [problem, setProblem] = useState<Reason>();
+  const asked = useRef(0);
+  const key = JSON.stringify(query);
+  const pathOf = useCallback(
+    (after?: string) => {
+      const { hours, ...rest } = JSON.parse(key) as CallQuery;
+      const since = hours === undefined ? undefined : String(Date.now() - Number(hours) * hourMs);
+      const given = Object.entries({ ...rest, since, after }).filter(([, value]) => value !== undefined);
+      return `calls?${new URLSearchParams(given as [string, string][])}`;
+    },
+    [key],
+  );
+  useEffect(() => {
+    const number = ++asked.current;
+    const load = () =>
+      get<PageCalls>(pathOf()).then(
+        (first) => {
+          if (number !== asked.current) return;
+          setFound(first);
+          setProblem(undefined);
+        },
+        (error: Reason) => number === asked.current && setProblem(error),
+      );
+    const timer = setTimeout(() => void load(), number === 1 ? 0 : typedMs);
+    return () => clearTimeout(timer);
+  }, [pathOf, mark]);
+  const more = () => {
+    const number = asked.current;
+    get<PageCalls>(pathOf(found?.next)).then(({ calls, next }) => {
+      if (number === asked.current) setFound({ calls: [...(found?.calls ?? []), ...calls], next });
+    }, setProblem);
+  };
+  return { calls: found?.calls, next: found?.next, more, problem };
+}
+
+function CallTable({ calls, onChoose }: { calls: PageLoggedCall[]; onChoose(execution: string): void }) {
+  const hasPeople = calls.some(({ person }) => person !== undefined);
+  const columns = ["Tool", "Outcome", ...(hasPeople ? ["For"] : []), "By", "Took", "Bytes", "Made"];
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the arrow keys.
+    <section class="call-table" aria-label="Calls" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((title) => (
+              <th scope="col" key={title}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {calls.map((call) => (
+            <Row key={call.id} call={call} hasPeople={hasPeople} onChoose={onChoose} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface RowProps {
+  call: PageLoggedCall;
+  hasPeople: boolean;
+  onChoose(execution: string): void;
+}
+
+function Row({ call, hasPeople, onChoose }: RowProps) {
+  const { server, tool, outcome, code, person, by, program, door, durationMs, resultBytes, at, execution } = call;
+  const about = [by, program, door && `door ${door}`].filter(Boolean).join(" · ");
+  return (
+    <tr>
+      <th scope="row">
+        {execution === undefined ? (
+          <ToolName server={server} tool={tool} />
+        ) : (
+          <button type="button" class="value" title="Show its execution" onClick={() => onChoose(execution)}>
+            <ToolName server={server} tool={tool} />
+          </button>
+        )}
+      </th>
+      <td class={`outcome ${kindOf(outcome)}`}>
+        {outcome === "tool_error" ? "failed" : outcome}
+        {code !== undefined && code !== "POLICY_DENIED" && <span class="about"> {visible(code)}</span>}
+      </td>
+      {hasPeople && (
+        <td>
+          <Text>{person ?? ""}</Text>
+        </td>
+      )}
+      <td>
+        <Text>{about}</Text>
+      </td>
+      <td>{durationText(durationMs)}</td>
+      <td>{grouped(resultBytes)}</td>
+      <td>
+        <Age at={at} />
+      </td>
+    </tr>
+  );
+}
+
+function kindOf(outcome: PageLoggedCall["outcome"]): string {
+  return outcome === "ok" ? "good" : outcome === "cancelled" ? "waiting" : "bad";
+}

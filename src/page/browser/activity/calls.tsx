@@ -1,0 +1,69 @@
+/** The calls of one execution, each on the time of the execution. */
+import { counted } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import type { PageAbout, PageCall } from "../../activity-contract.ts";
+import { ToolName } from "../text.tsx";
+
+interface CallListProps {
+  about: PageAbout;
+  /** Narrows the list of executions to those that have called the tool. */
+  onTool(server: string, tool: string): void;
+}
+
+export function CallList({ about: { calls, more, execution }, onTool }: CallListProps) {
+  if (calls.length === 0) return null;
+  const ends = calls.map(({ startMs = 0, tookMs = 0, waitedMs = 0 }) => startMs + tookMs + waitedMs);
+  const wholeMs = Math.max(1, execution.durationMs ?? 0, ...ends);
+  return (
+    <section class="part" aria-labelledby="calls">
+      <h3 id="calls">Calls</h3>
+      <ol class="call-list">
+        {calls.map((call, place) => (
+          <Call key={place} call={call} wholeMs={wholeMs} onTool={onTool} />
+        ))}
+      </ol>
+      {more > 0 && <p class="about">{counted(more, "more call")} in the timeline</p>}
+    </section>
+  );
+}
+
+interface CallProps {
+  call: PageCall;
+  wholeMs: number;
+  onTool: CallListProps["onTool"];
+}
+
+function Call({ call, wholeMs, onTool }: CallProps) {
+  const { server, tool, line, outcome, startMs, tookMs, waitedMs = 0, code, isPlanned } = call;
+  const percent = (ms: number) => `${Math.min(100, (ms / wholeMs) * 100)}%`;
+  return (
+    <li class={`call ${outcome}`}>
+      <button
+        type="button"
+        class="value"
+        title="Only executions that have called this tool"
+        onClick={() => onTool(server, tool)}
+      >
+        <ToolName server={server} tool={tool} />
+      </button>
+      <span class="about">
+        {wordsOf(call)}
+        {code !== undefined && ` ${code}`}
+        {line !== undefined && ` · line ${line}`}
+        {waitedMs > 0 && ` · a person was asked for ${durationText(waitedMs)}`}
+      </span>
+      <span class="amount">{tookMs !== undefined && !isPlanned && durationText(tookMs)}</span>
+      {startMs !== undefined && (
+        <span class="call-track" aria-hidden="true">
+          {waitedMs > 0 && <span class="wait" style={{ left: percent(startMs), width: percent(waitedMs) }} />}
+          <span class="bar" style={{ left: percent(startMs + waitedMs), width: percent(tookMs ?? 0) }} />
+        </span>
+      )}
+    </li>
+  );
+}
+
+function wordsOf({ outcome, isPlanned }: PageCall): string {
+  if (isPlanned) return "would be called";
+  return outcome === "open" ? "has no answer yet" : outcome;
+}

@@ -1,0 +1,211 @@
+/** One execution beside the list: what it is, its calls, and what can be done with it. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { grouped } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import type { PageAbout, PageExecution } from "../../activity-contract.ts";
+import { ChangeButton } from "../asked-button.tsx";
+import { get, post } from "../client.ts";
+import { useAction, useNotices } from "../notice.tsx";
+import { Problem, type Reason } from "../problem.tsx";
+import { SaveDialog } from "../programs/save-dialog.tsx";
+import { Text } from "../text.tsx";
+import { CallList } from "./calls.tsx";
+import { Outcome } from "./outcome.tsx";
+import type { Query } from "./query.ts";
+import { StateWords } from "./row.tsx";
+
+interface DetailProps {
+  id: string;
+  /** Its row in the list, which changes with the state. */
+  row: PageExecution | undefined;
+  /** Whether the viewer has signed in to `serve --http`, and can do less. */
+  isPerson: boolean;
+  onClose(): void;
+  onChoose(id: string): void;
+  onQuery(query: Query): void;
+}
+
+export function Detail({ id, row, isPerson, onClose, onChoose, onQuery }: DetailProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [about, setAbout] = useState<PageAbout>();
+  const [problem, setProblem] = useState<Reason>();
+  useEffect(() => {
+    get<PageAbout>(`executions/${id}/about`).then(setAbout, setProblem);
+  }, [id, row?.stateText, row?.calls]);
+  useEffect(() => heading.current?.focus(), [id]);
+  const execution = row ?? about?.execution;
+  return (
+    <section
+      class="panel detail"
+      aria-labelledby="execution"
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !document.querySelector("dialog[open]")) onClose();
+      }}
+    >
+      <div class="detail-head">
+        <h2 id="execution" ref={heading} tabIndex={-1}>
+          <Text>{execution?.title ?? "Execution"}</Text>
+        </h2>
+        <button type="button" class="plain" aria-label="Close this execution" onClick={onClose}>
+          ✕
+        </button>
+      </div>
+      {problem && <Problem reason={problem} />}
+      {execution && <Facts execution={execution} onQuery={onQuery} />}
+      {about && execution && (
+        <>
+          {about.failure !== undefined && (
+            <p class="failure-text">
+              <Text>{about.failure}</Text>
+            </p>
+          )}
+          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} />
+          <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
+          {!isPerson && execution.isOver && <Outcome execution={execution} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Facts({ execution, onQuery }: { execution: PageExecution; onQuery(query: Query): void }) {
+  const { id, agent, startedBy, folder, door, person, program, startedAt, durationMs, keptOut } = execution;
+  const notices = useNotices();
+  const copy = () =>
+    navigator.clipboard.writeText(id).then(
+      () => notices.say("Copied the id"),
+      () => notices.say(id),
+    );
+  return (
+    <dl class="detail-facts">
+      <Fact name="State">
+        <StateWords execution={execution} />
+      </Fact>
+      <Fact name="By">
+        {agent === undefined ? (
+          startedBy
+        ) : (
+          <button type="button" class="value" title="Only this agent" onClick={() => onQuery({ agent })}>
+            <Text>{agent}</Text>
+          </button>
+        )}
+        {person !== undefined && (
+          <>
+            {" "}
+            for <Text>{person}</Text>
+          </>
+        )}
+      </Fact>
+      {folder !== undefined && (
+        <Fact name="Folder">
+          <Text>{folder}</Text>
+        </Fact>
+      )}
+      {door !== undefined && (
+        <Fact name="Door">
+          <button type="button" class="value" title="Only this door" onClick={() => onQuery({ door })}>
+            <Text>{door}</Text>
+          </button>
+        </Fact>
+      )}
+      {program !== undefined && (
+        <Fact name="Program">
+          <Text>{program}</Text>
+        </Fact>
+      )}
+      <Fact name="Began">
+        <time dateTime={new Date(startedAt).toISOString()}>{new Date(startedAt).toLocaleString()}</time>
+      </Fact>
+      {durationMs !== undefined && <Fact name="Took">{durationText(durationMs)}</Fact>}
+      {keptOut !== undefined && keptOut > 0 && <Fact name="Kept out">{grouped(keptOut)} characters</Fact>}
+      <Fact name="Id">
+        <button type="button" class="value" title={`${id}: copy`} onClick={() => void copy()}>
+          <code>{id.slice(-6)}</code>
+        </button>
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+interface ActionsProps {
+  execution: PageExecution;
+  about: PageAbout;
+  isPerson: boolean;
+  onChoose(id: string): void;
+}
+
+function Actions({ execution, about, isPerson, onChoose }: ActionsProps) {
+  const { id, door, isOver, isRecorded, canBeSaved } = execution;
+  const { canRunAgain, command, notAgain } = about;
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const [isSaving, setSaving] = useState(false);
+  const again = (dryRun: boolean) =>
+    run(async () => {
+      const { execution: started } = await post<{ execution: string }>(`executions/${id}/again`, { door, dryRun });
+      notices.say(dryRun ? "The dry run has begun" : "It runs again");
+      onChoose(started);
+    });
+  const copy = (text: string) =>
+    run(async () => {
+      await navigator.clipboard.writeText(text);
+      notices.say("Copied the command");
+    });
+  return (
+    <>
+      <div class="actions">
+        {isRecorded && (
+          <a class="button" href={`trace/${id}`} target="_blank" rel="noopener">
+            Timeline
+          </a>
+        )}
+        {canRunAgain && !isPerson && (
+          <>
+            <button type="button" disabled={isRunning} onClick={() => void again(true)}>
+              Dry run
+            </button>
+            <button type="button" disabled={isRunning} onClick={() => void again(false)}>
+              Run again
+            </button>
+          </>
+        )}
+        {canBeSaved && (
+          <button type="button" onClick={() => setSaving(true)}>
+            Keep as program
+          </button>
+        )}
+        {command !== undefined && !isPerson && (
+          <button type="button" disabled={isRunning} onClick={() => void copy(command)}>
+            Copy as exec
+          </button>
+        )}
+        {!isOver && (
+          <ChangeButton
+            question="Really cancel?"
+            path={`executions/${id}/cancel`}
+            body={{ door }}
+            said="Cancelled the execution"
+          >
+            Cancel
+          </ChangeButton>
+        )}
+      </div>
+      {!canRunAgain && !isPerson && isOver && notAgain !== undefined && (
+        <p class="about">
+          <Text>{notAgain}</Text>
+        </p>
+      )}
+      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+/** One execution in a list: its state, what it is, who asked for it, the tools that it called, and its time on a common scale. */
+import { counted, grouped } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import type { PageExecution } from "../../activity-contract.ts";
+import { Age, useNow } from "../age.tsx";
+import { Text } from "../text.tsx";
+import { barShare, shortTime } from "./scale.ts";
+
+/** Servers that a row names. */
+const maxMarks = 2;
+
+/** The state in words, with the time if the execution waits for a timer. */
+export function StateWords({ execution: { kind, stateText, until, isDryRun } }: { execution: PageExecution }) {
+  return (
+    <span class={`outcome ${kind}`}>
+      {isDryRun && "dry run, "}
+      <Text>{stateText}</Text>
+      {until !== undefined && (
+        <>
+          {" "}
+          until <time dateTime={new Date(until).toISOString()}>{shortTime(until, Date.now())}</time>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** The agent or the command, and where it works. */
+export function placeText({ agent, startedBy, folder, door, person }: PageExecution): string {
+  const by = agent ?? (startedBy === "serve" ? "an agent" : startedBy);
+  const place = folder?.split(/[\\/]/).at(-1);
+  return [by, place, door && `door ${door}`, person && `for ${person}`].filter(Boolean).join(" · ");
+}
+
+/** The called servers as small marks. The tools are the title. */
+export function ToolMarks({ tools }: Pick<PageExecution, "tools">) {
+  const servers = [...Map.groupBy(tools, ({ server }) => server)];
+  const more = servers.length - maxMarks;
+  const title = tools.map(({ server, tool, calls }) => `${server}.${tool}${calls > 1 ? ` × ${grouped(calls)}` : ""}`);
+  return (
+    <span class="marks" title={title.join("\n")}>
+      {servers.slice(0, maxMarks).map(([server]) => (
+        <span key={server} class="mark">
+          <Text>{server}</Text>
+        </span>
+      ))}
+      {more > 0 && <span class="mark">+{more}</span>}
+    </span>
+  );
+}
+
+/** A bar on the scale that all rows share, with the time. The time of an execution that has not ended grows. */
+export function DurationBar({ execution: { isOver, startedAt, durationMs, kind } }: { execution: PageExecution }) {
+  const now = useNow();
+  const ms = durationMs ?? (isOver ? undefined : now - startedAt);
+  if (ms === undefined) return <span class="took" />;
+  return (
+    <span class="took">
+      <span class="track" aria-hidden="true">
+        <span class={`bar ${kind}`} style={{ width: `${barShare(ms) * 100}%` }} />
+      </span>
+      <span class="amount">{durationText(ms)}</span>
+    </span>
+  );
+}
+
+/** The parts of a row. The list around it is a grid on wide screens. */
+export function RowContent({ execution }: { execution: PageExecution }) {
+  const { title, failures, startedAt } = execution;
+  return (
+    <>
+      <span class={`dot ${execution.kind}`} aria-hidden="true" />
+      <span class="cell-state">
+        <StateWords execution={execution} />
+      </span>
+      <span class="cell-title">
+        <Text>{title}</Text>
+        {failures ? <span class="failed-calls"> {counted(failures, "call")} failed</span> : null}
+      </span>
+      <ToolMarks tools={execution.tools} />
+      <span class="cell-place about">
+        <Text>{placeText(execution)}</Text>
+      </span>
+      <DurationBar execution={execution} />
+      <span class="cell-age about">
+        <Age at={startedAt} />
+      </span>
+    </>
+  );
+}

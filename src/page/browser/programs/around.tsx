@@ -1,0 +1,192 @@
+/** The tests of a saved program, what starts it, and what became of the events. */
+import { useState } from "preact/hooks";
+import { counted } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import type { PageDelivery, PageProgram, PageProgramAbout, PageTested } from "../../programs-contract.ts";
+import { shortTime } from "../activity/scale.ts";
+import { Age } from "../age.tsx";
+import { get, post } from "../client.ts";
+import { useAction, useLoaded, useNotices } from "../notice.tsx";
+import { Text } from "../text.tsx";
+
+interface AroundProps {
+  program: PageProgram;
+  onExecution(id: string): void;
+}
+
+export function Around({ program: { name, door, runs, savedAt }, onExecution }: AroundProps) {
+  const search = new URLSearchParams({ name, ...(door === undefined ? {} : { door }) });
+  const path = `programs/about?${search}`;
+  const [about, setAbout] = useLoaded<PageProgramAbout>(path, JSON.stringify([savedAt, runs]));
+  if (!about) return null;
+  const { recordings, triggers, deliveries } = about;
+  const reload = async () => setAbout(await get<PageProgramAbout>(path));
+  return (
+    <>
+      <Tests name={name} door={door} recordings={recordings} />
+      {triggers.length > 0 && <Triggers triggers={triggers} />}
+      {deliveries.length > 0 && (
+        <Deliveries deliveries={deliveries} door={door} onRetried={reload} onExecution={onExecution} />
+      )}
+    </>
+  );
+}
+
+interface TestsProps {
+  name: string;
+  door: string | undefined;
+  recordings: readonly string[];
+}
+
+function Tests({ name, door, recordings }: TestsProps) {
+  const { isRunning, run } = useAction();
+  const [tested, setTested] = useState<PageTested[]>();
+  const test = () => run(async () => setTested(await post<PageTested[]>("programs/test", { name, door })));
+  const failed = tested?.filter(({ ok }) => !ok).length ?? 0;
+  return (
+    <section class="part" aria-labelledby="tests">
+      <div class="part-head">
+        <h3 id="tests">Tests</h3>
+        {recordings.length > 0 && (
+          <button type="button" disabled={isRunning} onClick={() => void test()}>
+            {isRunning ? "Testing …" : `Run ${counted(recordings.length, "test")}`}
+          </button>
+        )}
+      </div>
+      {recordings.length === 0 && (
+        <p class="empty">
+          It has no recording. To make one, which needs its servers once: <code>claudikins programs record {name}</code>
+        </p>
+      )}
+      {recordings.length > 0 && !tested && (
+        <p class="about">A test replays a recording without any server, and says what has changed.</p>
+      )}
+      {tested && (
+        <p class={`outcome ${failed > 0 ? "bad" : "good"}`} role="status">
+          {failed > 0 ? `${failed} of ${counted(tested.length, "test")} failed` : "All tests passed"}
+        </p>
+      )}
+      <ul class="lines">
+        {tested?.map((each) => (
+          <Tested key={each.recording} tested={each} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Tested({ tested: { recording, ok, durationMs, differences, more, problem } }: { tested: PageTested }) {
+  return (
+    <li>
+      <span>
+        <span class={`outcome ${ok ? "good" : "bad"}`}>{ok ? "passed" : "failed"}</span> <Text>{recording}</Text>{" "}
+        <span class="about">{durationText(durationMs)}</span>
+        {problem !== undefined && (
+          <p>
+            <Text>{problem}</Text>
+          </p>
+        )}
+        {differences.map((text) => (
+          <p key={text}>
+            <Text>{text}</Text>
+          </p>
+        ))}
+        {more > 0 && <p class="about">{counted(more, "more difference")}</p>}
+      </span>
+    </li>
+  );
+}
+
+function Triggers({ triggers }: Pick<PageProgramAbout, "triggers">) {
+  return (
+    <section class="part" aria-labelledby="triggers">
+      <h3 id="triggers">Starts after events</h3>
+      <ul class="lines">
+        {triggers.map(({ id, source, filter, perMinute }) => (
+          <li key={id}>
+            <span>
+              <strong>
+                <Text>{id}</Text>
+              </strong>{" "}
+              <Text>{source}</Text>
+              {filter !== undefined && (
+                <>
+                  , if{" "}
+                  <code>
+                    <Text>{filter}</Text>
+                  </code>
+                </>
+              )}
+              <span class="about"> at most {perMinute} a minute</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p class="about">
+        To add or remove one: <code>claudikins programs on</code> and <code>claudikins programs off</code>
+      </p>
+    </section>
+  );
+}
+
+interface DeliveriesProps {
+  deliveries: readonly PageDelivery[];
+  door: string | undefined;
+  onRetried(): Promise<void>;
+  onExecution(id: string): void;
+}
+
+const kinds: Record<PageDelivery["state"], string> = {
+  waiting: "waiting",
+  running: "running",
+  done: "good",
+  failed: "waiting",
+  dead: "bad",
+};
+
+function Deliveries({ deliveries, door, onRetried, onExecution }: DeliveriesProps) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const retry = (delivery: string) =>
+    run(async () => {
+      await post("programs/retry", { delivery, door });
+      notices.say("The event begins again");
+      await onRetried();
+    });
+  return (
+    <section class="part" aria-labelledby="deliveries">
+      <h3 id="deliveries">Events</h3>
+      <ul class="lines">
+        {deliveries.map(({ id, trigger, state, attempts, at, nextAt, execution, message }) => (
+          <li key={id}>
+            <span>
+              <span class={`outcome ${kinds[state]}`}>{state}</span> <Text>{trigger}</Text>{" "}
+              <span class="about">
+                came <Age at={at} />
+                {attempts > 1 && `, ${attempts} attempts`}
+                {nextAt !== undefined && `, again at ${shortTime(nextAt, Date.now())}`}
+              </span>
+              {message !== undefined && (
+                <p>
+                  <Text>{message}</Text>
+                </p>
+              )}
+            </span>
+            <span class="line-actions">
+              {execution !== undefined && (
+                <button type="button" onClick={() => onExecution(execution)}>
+                  Show
+                </button>
+              )}
+              {state === "dead" && (
+                <button type="button" disabled={isRunning} onClick={() => void retry(id)}>
+                  Run again
+                </button>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,159 @@
+/** One server: its state with the cause and the repair, what it is, and its tools. */
+import { useState } from "preact/hooks";
+import { counted } from "../../../base/counted.ts";
+import { durationText } from "../../../base/duration.ts";
+import type { PageChecked, PageServerEntry } from "../../servers-contract.ts";
+import { ChangeButton } from "../asked-button.tsx";
+import { post } from "../client.ts";
+import { useAction, useNotices } from "../notice.tsx";
+import { Panel } from "../panel.tsx";
+import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { HeldTools } from "./held.tsx";
+import { ServerLog } from "./log.tsx";
+import { SignInPanel } from "./sign-in.tsx";
+import { ToolList } from "./tools.tsx";
+
+export function Details({ server }: { server: PageServerEntry }) {
+  const { name, transport, where, description, protocol, serverVersion, signIn, denied, toolsMark } = server;
+  const isOff = server.state === "disabled";
+  return (
+    <Panel id="server" title={<Text>{name}</Text>}>
+      {description !== undefined && (
+        <p>
+          <Text>{description}</Text>
+        </p>
+      )}
+      <dl class="facts">
+        <Fact name="State" value={server.state === "broken" ? "broken" : server.stateText} />
+        <Fact name="Connection" value={[transport, where].filter(Boolean).join(" · ")} />
+        <Fact name="Version" value={[serverVersion, protocol && `MCP ${protocol}`].filter(Boolean).join(" · ")} />
+        <Fact name="Confined by" value={server.sandbox ?? ""} />
+        <Fact name="Denied tools" value={denied === undefined ? "" : String(denied)} />
+      </dl>
+      {signIn && !isOff && <SignInPanel server={server} signIn={signIn} />}
+      <Repairs server={server} />
+      {server.held !== undefined && <HeldTools server={name} count={server.held} />}
+      {!isOff && <ToolList server={name} state={server.state} mark={toolsMark} />}
+    </Panel>
+  );
+}
+
+function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: PageServerEntry }) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const [checked, setChecked] = useState<PageChecked>();
+  const [isLogShown, setLogShown] = useState(false);
+  const isOff = state === "disabled";
+  const check = () =>
+    run(async () => {
+      setChecked(undefined);
+      setChecked(await post<PageChecked>("servers/check", { server: name }));
+      if (isLogShown) setLogShown(false);
+    });
+  const isRunningNow = state === "ready" || state === "starting";
+  const restart = () =>
+    run(async () => {
+      const { tools } = await post<{ tools: number }>("servers/restart", { server: name });
+      notices.say(`${isRunningNow ? "Restarted" : "Started"} ${name}: ${counted(tools, "tool")}`);
+    });
+  const turn = (isOn: boolean) =>
+    run(async () => {
+      await post("servers/switch", { server: name, isOn });
+      notices.say(isOn ? `Enabled ${name}` : `Disabled ${name}: agents no longer see it`);
+    });
+  const kept = signIn?.state === "signed in" ? ". Its sign-in was kept: claudikins auth logout removes it" : "";
+  return (
+    <>
+      {problem !== undefined && !checked && (
+        <p class="warning">
+          <Text>{problem}</Text>
+        </p>
+      )}
+      <div class="actions">
+        {!isOff && (
+          <button
+            type="button"
+            class={state === "broken" ? "primary" : ""}
+            disabled={isRunning}
+            title="Starts it once, and lists its tools"
+            onClick={() => void check()}
+          >
+            {isRunning ? "Working …" : state === "broken" ? "Try again" : "Check"}
+          </button>
+        )}
+        {isOwn && !isOff && (
+          <button
+            type="button"
+            disabled={isRunning}
+            title="In the daemon, where it stays running"
+            onClick={() => void restart()}
+          >
+            {isRunningNow ? "Restart" : "Start"}
+          </button>
+        )}
+        {isOwn && (
+          <>
+            <button type="button" aria-expanded={isLogShown} onClick={() => setLogShown(!isLogShown)}>
+              Log
+            </button>
+            <button type="button" class={isOff ? "primary" : ""} disabled={isRunning} onClick={() => void turn(isOff)}>
+              {isOff ? "Enable" : "Disable"}
+            </button>
+            <ChangeButton
+              question="Really remove it?"
+              path="servers/remove"
+              body={{ server: name }}
+              said={`Removed ${name}${kept}`}
+            >
+              Remove
+            </ChangeButton>
+          </>
+        )}
+      </div>
+      {checked && <Checked checked={checked} />}
+      {isLogShown && <ServerLog server={name} />}
+    </>
+  );
+}
+
+function Checked({ checked: { tools = 0, tookMs, problem, misfits } }: { checked: PageChecked }) {
+  const [first = "", ...output] = problem?.message.split("\n") ?? [];
+  return (
+    <div class="checked" role="status">
+      {problem ? (
+        <>
+          <p class="failure-text">
+            <Text>{first}</Text>
+          </p>
+          {problem.hint !== undefined && (
+            <p>
+              <Text>{problem.hint}</Text>
+            </p>
+          )}
+          {output.length > 0 && <ScrolledText class="arguments">{visibleLines(output.join("\n"))}</ScrolledText>}
+        </>
+      ) : (
+        <p class="outcome good">
+          It works: {counted(tools, "tool")} in {durationText(tookMs)}
+        </p>
+      )}
+      {misfits.map((misfit) => (
+        <p key={misfit} class="about">
+          <Text>{misfit}</Text>
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  if (value === "") return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Text>{value}</Text>
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+/** The servers of the config: their true state, and the chosen one, or the form for a new one. */
+import { useState } from "preact/hooks";
+import { counted } from "../../../base/counted.ts";
+import type { PageState } from "../../contract.ts";
+import type { PageServerEntry } from "../../servers-contract.ts";
+import { Panel } from "../panel.tsx";
+import { useRoving } from "../roving.ts";
+import { Text } from "../text.tsx";
+import { AddServer } from "./add-server.tsx";
+import { Details } from "./details.tsx";
+
+/** States that need a person come first in the list. */
+const urgent: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
+
+interface ServersProps {
+  state: PageState;
+  /** The server whose details are shown. */
+  wanted: string | undefined;
+  onChoose(name: string): void;
+}
+
+export function Servers({ state, wanted, onChoose }: ServersProps) {
+  const servers = inOrder(state.servers);
+  const roving = useRoving(servers.map(({ name }) => name));
+  const [isAdding, setAdding] = useState(state.servers.every(({ isOwn }) => !isOwn));
+  const chosen = servers.find(({ name }) => name === wanted) ?? servers[0];
+  const show = () => {
+    // In one column, the details are below the list.
+    if (matchMedia("(max-width: 900px)").matches) setTimeout(() => document.getElementById("server")?.scrollIntoView());
+  };
+  return (
+    <div class="with-list">
+      <Panel id="servers" title="Servers">
+        {servers.length === 0 && <p class="empty">The config has no servers yet.</p>}
+        <ul class="rows" {...roving.list}>
+          {servers.map((server) => (
+            <li key={server.name}>
+              <button
+                type="button"
+                class="row"
+                aria-current={!isAdding && server === chosen ? "true" : undefined}
+                onClick={() => {
+                  onChoose(server.name);
+                  setAdding(false);
+                  show();
+                }}
+                {...roving.item(server.name)}
+              >
+                <span class={`dot ${kindOf(server)}`} aria-hidden="true" />
+                <span class="row-text">
+                  <strong>
+                    <Text>{server.name}</Text>
+                  </strong>
+                  <span class={`about state-line ${kindOf(server)}`}>
+                    <Text>{server.stateText}</Text>
+                  </span>
+                </span>
+                <span class="times about">{server.tools !== undefined && counted(server.tools, "tool")}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {state.config !== null && (
+          <button
+            type="button"
+            class="add"
+            aria-pressed={isAdding}
+            onClick={() => {
+              setAdding(true);
+              show();
+            }}
+          >
+            Add a server
+          </button>
+        )}
+      </Panel>
+      {isAdding && state.config !== null ? (
+        <AddServer
+          onAdded={(name) => {
+            onChoose(name);
+            setAdding(false);
+          }}
+        />
+      ) : (
+        chosen && <Details key={chosen.name} server={chosen} />
+      )}
+    </div>
+  );
+}
+
+function inOrder(servers: readonly PageServerEntry[]): PageServerEntry[] {
+  const placeOf = ({ state }: PageServerEntry) => (urgent.includes(state) ? 0 : state === "disabled" ? 2 : 1);
+  return [...servers].sort((one, other) => placeOf(one) - placeOf(other));
+}
+
+const kinds: Partial<Record<PageServerEntry["state"], string>> = {
+  ready: "good",
+  starting: "running",
+  needs: "waiting",
+  "signed out": "waiting",
+  broken: "bad",
+};
+
+const kindOf = ({ state }: PageServerEntry) => kinds[state] ?? "idle";

@@ -1,0 +1,74 @@
+/** What a saved program has beside its code, for the page: its recordings, which are its tests, its triggers, and their deliveries. */
+import type { App } from "../app/app.ts";
+import { minuteMs } from "../base/units.ts";
+import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
+import { placeName } from "../programs/events/places.ts";
+import { sourceText, Triggers } from "../programs/events/triggers.ts";
+import { RecordingFiles } from "../programs/recordings/recording-files.ts";
+import { testProgram } from "../programs/recordings/test-program.ts";
+import { ProgramLibrary } from "../programs/saved/library.ts";
+import type { BriefDelivery } from "../store/deliveries.ts";
+import type { PageDelivery, PageProgramAbout, PageTested } from "./programs-contract.ts";
+
+/** Deliveries of one program on the page. Dead ones come first. */
+const maxShownDeliveries = 20;
+
+/** Characters of the message of a delivery, and of one difference of a test. */
+const maxShownMessageChars = 1_000;
+
+/** Differences of one test. */
+const maxShownDifferences = 30;
+
+/** Time for all tests of a program. */
+const pageTestMs = 2 * minuteMs;
+
+export async function aboutProgram(
+  name: string,
+  place: SavedProgramsPlace,
+  { store }: Pick<App, "store">,
+): Promise<PageProgramAbout> {
+  const deliveries = await store.deliveries.list(placeName(place), maxShownDeliveries, name);
+  return {
+    recordings: new RecordingFiles(place).files(name),
+    triggers: new Triggers(place).of(name).map((trigger) => ({
+      id: trigger.id,
+      source: sourceText(trigger),
+      filter: trigger.filter,
+      perMinute: trigger.perMinute,
+    })),
+    deliveries: deliveries.map(shown),
+  };
+}
+
+/** Replays the recordings of the program, without any server. Throws PROGRAM_NOT_FOUND. */
+export async function testedProgram(
+  name: string,
+  place: SavedProgramsPlace,
+  { sandbox }: Pick<App, "sandbox">,
+): Promise<PageTested[]> {
+  const program = new ProgramLibrary(place).get(name);
+  const files = new RecordingFiles(place);
+  const recordings = files.files(name).map((file) => ({ file, read: () => files.read(file) }));
+  const tests = await testProgram(program, recordings, { sandbox, signal: AbortSignal.timeout(pageTestMs) });
+  return tests.map(({ recording, ok, durationMs, differences, problem }) => ({
+    recording,
+    ok,
+    durationMs,
+    differences: differences.slice(0, maxShownDifferences).map(({ text }) => text.slice(0, maxShownMessageChars)),
+    more: Math.max(0, differences.length - maxShownDifferences),
+    problem,
+  }));
+}
+
+function shown({ id, triggerId, state, attempts, at, nextAt, execution, message }: BriefDelivery): PageDelivery {
+  return {
+    id,
+    trigger: triggerId,
+    state,
+    attempts,
+    at,
+    nextAt: state === "failed" ? nextAt : undefined,
+    execution: execution ?? undefined,
+    message: state === "done" ? undefined : message?.slice(0, maxShownMessageChars),
+  };
+}

@@ -1,0 +1,146 @@
+/** The messages about saved programs between the page and its server: see contract.ts. */
+import type { PageExecution } from "./activity-contract.ts";
+
+/** A saved program. `GET api/programs/code?name=NAME&door=DOOR` has its code. */
+export interface PageProgram {
+  name: string;
+  /** The door that it belongs to. Undefined for the whole config. */
+  door?: string | undefined;
+  description: string;
+  /** The expression with which code calls it. */
+  call: string;
+  inputs: PageInput[];
+  /** The tools that it may call. */
+  calls: string[];
+  /** The number of its version. */
+  version: number;
+  /** The version that its schedules and triggers run, if it is another one. */
+  accepted?: number | undefined;
+  savedAt: number;
+  savedBy: "user" | "agent";
+  /** The repository, at a commit. */
+  from?: string | undefined;
+  /** A sentence about its last change. */
+  changed?: string | undefined;
+  /** The newest first. */
+  runs: PageRun[];
+}
+
+/** The tests, triggers and deliveries of a saved program: `GET api/programs/about?name=NAME&door=DOOR`. */
+export interface PageProgramAbout {
+  /** The files of its recordings, which are its tests. */
+  recordings: string[];
+  triggers: { id: string; source: string; filter?: string | undefined; perMinute: number }[];
+  /** Dead ones first, and the newest of each. */
+  deliveries: PageDelivery[];
+}
+
+export interface PageDelivery {
+  id: string;
+  trigger: string;
+  /** `failed`: it begins again at `nextAt`. `dead`: only if a person says so. */
+  state: "waiting" | "running" | "done" | "failed" | "dead";
+  attempts: number;
+  at: number;
+  nextAt?: number | undefined;
+  execution?: string | undefined;
+  message?: string | undefined;
+}
+
+/** One replayed recording: `POST api/programs/test`. */
+export interface PageTested {
+  recording: string;
+  ok: boolean;
+  durationMs: number;
+  differences: string[];
+  /** Number of further differences. */
+  more: number;
+  /** Why it cannot be replayed. */
+  problem?: string | undefined;
+}
+
+export interface PageInput {
+  name: string;
+  /** The type of the input in words, such as "a whole number". */
+  type: string;
+  isRequired: boolean;
+  description?: string | undefined;
+  example?: string | undefined;
+}
+
+export interface PageRun {
+  /** The execution. */
+  id: string;
+  kind: PageExecution["kind"];
+  stateText: string;
+  isOver: boolean;
+  startedAt: number;
+  durationMs?: number | undefined;
+  /** Whether it has a page of its own. */
+  isRecorded: boolean;
+}
+
+export interface PageSchedule {
+  id: string;
+  program: string;
+  door?: string | undefined;
+  cron: string;
+  zone: string;
+  /** JSON on one line. */
+  input: string;
+  /** When it runs next. */
+  next?: number | undefined;
+  lastRun?: PageScheduledRun | undefined;
+}
+
+export interface PageScheduledRun {
+  startedAt: number;
+  /** Its execution. Undefined if it could not be started. */
+  execution?: string | undefined;
+  /** Earlier times that were missed. */
+  missed: number;
+  /** Set when it has ended. */
+  ok?: boolean | undefined;
+  /** Why it failed. */
+  message?: string | undefined;
+}
+
+/** A preview of a program that would be saved: the answer to `POST api/programs/preview`. */
+export interface PageSaving {
+  call: string;
+  description: string;
+  code: string;
+  calls: string[];
+  inputs: PageInput[];
+  /** How often each value was replaced in the code. */
+  replaced: { input: string; places: number }[];
+  /** Identifies the existing program with this name, which would be replaced. Null if there is none. */
+  before: string | null;
+  /** The changes to the existing program. */
+  changes: string[];
+}
+
+/** The answer to `POST api/programs/schedule`. */
+export interface PageScheduled {
+  /** When it runs first. */
+  next?: number | undefined;
+  /** Whether a running daemon starts it at its times. */
+  isWatched: boolean;
+}
+
+/** How an execution ended: `GET api/executions/ID/outcome`. */
+export interface PageOutcome {
+  ok: boolean;
+  /** The value as JSON, or the message. */
+  text: string;
+  /** Whether only the beginning of the text is here. */
+  isCut: boolean;
+  hint?: string | undefined;
+}
+
+/** Saved programs that would break: `GET api/programs/drift`. */
+export interface PageDrift {
+  /** `2 of 31 saved programs would break`. Empty if none would. */
+  text: string;
+  broken: { name: string; door?: string | undefined; reasons: string[] }[];
+}

@@ -1,0 +1,187 @@
+/** Checks, switches, removes and adds servers for the page. The commands use the same functions. */
+import { dirname } from "node:path";
+import type { App } from "../app/app.ts";
+import { ClaudikinsError } from "../base/errors.ts";
+import { minuteMs } from "../base/units.ts";
+import { type ConfigFile, openConfigFile } from "../config/config-file.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/load.ts";
+import { logsFolder } from "../config/locations.ts";
+import { configOwner, logFile } from "../servers/logs/place.ts";
+import { readLog } from "../servers/logs/read-logs.ts";
+import { readPasted } from "../setup/agents/supported/pasted.ts";
+import { catalogEntry, findInCatalog, type NewServer, notInCatalog } from "../setup/settings/add-server.ts";
+import { configWith, tryAndSave } from "../setup/settings/add-servers.ts";
+import { requireTrusted } from "../setup/settings/change-policy.ts";
+import { removeServers } from "../setup/settings/remove-servers.ts";
+import { sourceEntry } from "../setup/settings/source-entry.ts";
+import { switchServers } from "../setup/settings/switch-servers.ts";
+import { checkServers } from "../tools/catalog/inventory.ts";
+import { type NewServerBody, RefusedRequest } from "./guard.ts";
+import { noFile } from "./rules.ts";
+import type { PageAdded, PageChecked, PageLogLine } from "./servers-contract.ts";
+
+/** Time for a server to start and to list its tools, when the page checks or adds it. */
+const pageCheckMs = 2 * minuteMs;
+
+/** Lines of a log on the page. */
+const maxShownLogLines = 200;
+
+interface ServerActionOptions {
+  app: App;
+  env: Environment;
+  /** Whether the user has confirmed the config, so that it need not be trusted. */
+  isAnswered: boolean;
+  /** Opens an app with another config, to try a server. */
+  openConfig(config: Config): Promise<App>;
+}
+
+const place = "page";
+
+export class ServerActions {
+  readonly #options: ServerActionOptions;
+
+  constructor(options: ServerActionOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the server once, lists its tools, and ends it. Why it fails is a result. Throws SERVER_NOT_FOUND. */
+  async check(server: string): Promise<PageChecked> {
+    const { app } = this.#options;
+    app.pool.state(server);
+    await using parts = app.withOwnPool();
+    const startedAt = performance.now();
+    const signal = AbortSignal.timeout(pageCheckMs);
+    const [checked] = await checkServers(parts, { signal, only: [server] });
+    const { problem, misfits = [], unchecked } = checked ?? {};
+    const found = parts.catalog.find(server);
+    return {
+      tools: found?.tools.length,
+      tookMs: performance.now() - startedAt,
+      problem: unchecked ? { message: "It did not answer within two minutes" } : problem,
+      misfits,
+    };
+  }
+
+  /** The last lines of the server's log, oldest first. Throws SERVER_NOT_FOUND. */
+  log(server: string): PageLogLine[] {
+    const { app, env } = this.#options;
+    const { config } = app;
+    if (!config.servers.has(server) && !config.disabled.has(server)) app.pool.state(server);
+    const path = logFile(logsFolder(env), { server, config: configOwner(config.origin) });
+    return readLog(path)
+      .slice(-maxShownLogLines)
+      .map(({ at, kind, text }) => ({ at, kind, text }));
+  }
+
+  /** Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED, POLICY_DENIED. */
+  async switch(server: string, isOn: boolean): Promise<void> {
+    const { env, isAnswered, app } = this.#options;
+    const which = { flag: this.#fileOf(server), cwd: "/", env };
+    await requireTrusted(openConfigFile(which), env, isAnswered);
+    await switchServers([server], isOn, which, { isAnswered, place });
+    await app.reload?.refresh();
+  }
+
+  /** Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED. */
+  async remove(server: string): Promise<void> {
+    const { env, isAnswered, app } = this.#options;
+    const configFile = openConfigFile({ flag: this.#fileOf(server), cwd: "/", env });
+    await requireTrusted(configFile, env, isAnswered);
+    await removeServers([server], configFile, env, { place });
+    await app.reload?.refresh();
+    if (app.catalog.index.servers.length > 0) await app.catalog.prune();
+  }
+
+  /** Tries the server, and adds it only if it works, needs a variable, or needs a sign-in. Throws why not. */
+  async add(body: NewServerBody): Promise<PageAdded> {
+    const { env, isAnswered, app, openConfig } = this.#options;
+    const { origin } = app.config;
+    if (origin.kind === "demo") throw noFile();
+    const configFile = openConfigFile({ flag: origin.file, cwd: "/", env });
+    await requireTrusted(configFile, env, isAnswered);
+    const servers = await this.#newServers(body, configFile);
+    for (const { name } of servers) {
+      if (!configFile.entries.has(name)) continue;
+      throw new ClaudikinsError("USAGE", `The config already has a server called "${name}"`, {
+        hint: "Give it another name.",
+      });
+    }
+    const { text, config } = await configWith(servers, configFile, env);
+    await using tried = await openConfig(config);
+    const checked = await tryAndSave(
+      servers,
+      { configFile, text },
+      { catalog: tried.catalog, env, isChecked: true, signal: AbortSignal.timeout(pageCheckMs), place },
+    );
+    await app.reload?.refresh();
+    return {
+      added: servers.map(({ name, notes }) => {
+        const found = checked.get(name);
+        return {
+          server: name,
+          tools: found?.tools,
+          needs: found && "needs" in found ? found.needs : undefined,
+          signIn: found !== undefined && "signIn" in found,
+          notes,
+        };
+      }),
+    };
+  }
+
+  async #newServers(body: NewServerBody, configFile: ConfigFile): Promise<NewServer[]> {
+    const { env } = this.#options;
+    const { kind, name = "", what, values } = body;
+    const given = new Map(Object.entries(values));
+    const named = (entry: NewServer["entry"]): NewServer[] => {
+      if (name === "") throw new RefusedRequest(400, "The server needs a name");
+      return [{ name, entry, notes: [] }];
+    };
+    const folder = dirname(configFile.file);
+    const flags = { auth: body.auth === undefined ? [] : [body.auth], include: [], exclude: [] };
+    switch (kind) {
+      case "catalog": {
+        const { server, ...other } = await findInCatalog(what);
+        if (!server) throw notInCatalog(what, "near" in other ? (other.near as string[]) : []);
+        const entry = await catalogEntry(server, { given, env, ask: undefined, lenient: false });
+        return [{ name: name || server.name, entry, notes: [...server.notes] }];
+      }
+      case "address":
+        return named({ url: what, ...(given.size > 0 ? { headers: values } : {}) });
+      case "command": {
+        const [command = "", ...args] = wordsOf(what);
+        return named({ command, ...(args.length > 0 ? { args } : {}), ...(given.size > 0 ? { env: values } : {}) });
+      }
+      case "openapi":
+        return named(sourceEntry({ ...flags, openapi: what }, given, { cwd: folder, config: folder }));
+      case "graphql":
+        return named(sourceEntry({ ...flags, graphql: what }, given, { cwd: folder, config: folder }));
+      case "entry": {
+        const pasted = readPasted(what, { env, platform: process.platform, cwd: folder });
+        return pasted.map(({ name: own = name, ...each }) => {
+          if (own === "") throw new RefusedRequest(400, "The entry has no name: give it one");
+          return { name: pasted.length === 1 && name !== "" ? name : own, ...each };
+        });
+      }
+    }
+  }
+
+  /** The file that has the server's entry. Throws if there is none. */
+  #fileOf(server: string): string {
+    const { origin, extended, servers, disabled } = this.#options.app.config;
+    if (extended && (servers.get(server) ?? disabled.get(server))?.own) return extended.file;
+    if (origin.kind === "demo") throw noFile();
+    return origin.file;
+  }
+}
+
+/** The words of a command as it is written for a shell: quotes keep spaces, and nothing is expanded. */
+function wordsOf(line: string): string[] {
+  const words = [...line.matchAll(/(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+/g)].map(([word]) =>
+    word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, double?: string, single?: string) =>
+      double === undefined ? (single ?? "") : double.replace(/\\(["\\$`])/g, "$1"),
+    ),
+  );
+  if (words.length === 0) throw new RefusedRequest(400, "The command is empty");
+  return words;
+}

@@ -1,0 +1,146 @@
+/** The messages about servers and their tools between the page and its server: see contract.ts. */
+import type { PageDrift } from "./programs-contract.ts";
+
+export interface PageServerEntry {
+  name: string;
+  transport: string;
+  /** The program, or the host. */
+  where?: string | undefined;
+  description?: string | undefined;
+  state: "idle" | "starting" | "ready" | "needs" | "signed out" | "broken" | "denied" | "disabled";
+  stateText: string;
+  problem?: string | undefined;
+  tools?: number | undefined;
+  denied?: number | undefined;
+  /** Changes when the tools or their policy have changed. */
+  toolsMark: string;
+  protocol?: string | undefined;
+  serverVersion?: string | undefined;
+  signIn?: PageSignIn | undefined;
+  /** The program that confines it. Undefined if it has all rights of the user. */
+  sandbox?: string | undefined;
+  /** Number of tools that are held because their definitions changed. */
+  held?: number | undefined;
+  /** Whether it has an entry in the config, which can be switched off and removed. */
+  isOwn: boolean;
+}
+
+/** The result of starting a server once: the answer to `POST api/servers/check`. */
+export interface PageChecked {
+  tools?: number | undefined;
+  tookMs: number;
+  /** Why the tools cannot be called. The lines of the message after the first are the server's last output. */
+  problem?: { message: string; hint?: string | undefined } | undefined;
+  /** What is missing from the tools, and why. */
+  misfits: readonly string[];
+}
+
+/** A line of a server's log: `GET api/servers/log?server=NAME`. */
+export interface PageLogLine {
+  at: number;
+  kind: string;
+  text: string;
+}
+
+/** The answer to `POST api/servers/add`. */
+export interface PageAdded {
+  added: {
+    server: string;
+    tools?: number | undefined;
+    /** Variables that are not set, so that it was not started. */
+    needs?: string[] | undefined;
+    /** Whether it requires a sign-in. */
+    signIn: boolean;
+    notes: string[];
+  }[];
+}
+
+/** A server of the catalog: `GET api/servers/catalog`. */
+export interface PageCatalogServer {
+  name: string;
+  title: string;
+  description: string;
+  variables: { name: string; what: string; required: boolean }[];
+}
+
+/** The held tools of one server: `GET api/held?server=NAME`. `POST api/held` accepts them as they were shown. */
+export interface PageHeld {
+  server: string;
+  /** Whether the server has another version, or is started in another way. */
+  isUpgrade: boolean;
+  /** The server's own versions. */
+  before?: string | undefined;
+  now?: string | undefined;
+  tools: PageHeldTool[];
+  /** What the programs would do if the changes were accepted. */
+  programs: PageDrift;
+}
+
+export interface PageHeldTool {
+  tool: string;
+  /** Identifies the new definition. */
+  mark: string;
+  /** Short sentences without their end. */
+  why: string[];
+  /** Ends of sentences about the new definition. */
+  suspicions: string[];
+  /** Whether the earlier definition is on this machine. */
+  isKnown: boolean;
+  lines: DiffLine[];
+  /** Number of lines that are not shown. */
+  left: number;
+}
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed";
+  text: string;
+}
+
+export interface PageSignIn {
+  state: "signed in" | "expired" | "signed out";
+  /** A sign-in that runs. */
+  running?: { url: string; back: string; problem?: string | undefined } | undefined;
+  /** Why the last sign-in failed. */
+  failed?: string | undefined;
+}
+
+/** Tools of one server and their settings in the config: `GET api/tools?server=NAME`. */
+export interface PageTools {
+  server: string;
+  tools: PageTool[];
+  /** Patterns of the config that deny tools and match none of the listed ones. */
+  patterns: DeniedPattern[];
+  /** The places in the config that list allowed tools: all others are denied, and not listed. */
+  allowLines: string[];
+  /** Whether the tools have been listed yet. */
+  isKnown: boolean;
+  /** Whether the page may change the config. */
+  canChange: boolean;
+}
+
+export interface DeniedPattern {
+  pattern: string;
+  /** The place in the config. */
+  line: string;
+  /** Whether the pattern is in the server's own entry, which the page may change. */
+  isOwn: boolean;
+}
+
+export type ConfirmMode = "never" | "destructive" | "always";
+
+export interface PageTool {
+  /** Its own name, which rules match. */
+  name: string;
+  /** The name by which agents know it, if that is a different name. */
+  shownAs?: string | undefined;
+  description: string;
+  /** The tool's effect, as its server states it. */
+  effect: "reads" | "changes" | "destroys" | "unstated";
+  /** The labels of its data, each with its reason as the end of a sentence. */
+  labels: { label: "untrusted" | "private" | "public"; why: string }[];
+  /** Why it is denied, as the end of a sentence. */
+  denied?: string | undefined;
+  confirm: ConfirmMode;
+  /** The place of this setting in the config. */
+  confirmLine?: string | undefined;
+}

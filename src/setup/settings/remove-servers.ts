@@ -1,0 +1,33 @@
+/** Removes servers from claudikins.json: the same for the command line and the page. */
+import { type ConfigFile, noSuchServer } from "../../config/config-file.ts";
+import { removeMembers } from "../../config/edit/json.ts";
+import type { Environment } from "../../config/environment.ts";
+import type { Decider } from "../../store/audit/event.ts";
+import { requireLog } from "../../store/audit/record.ts";
+import { discardBundles } from "../bundles/archive.ts";
+import { saveConfig } from "../trust/trust-config.ts";
+
+interface RemovingOptions {
+  place?: Decider["place"];
+  /** Called before anything is written. */
+  before?: (() => Promise<void>) | undefined;
+}
+
+/**
+ * Removes their entries and what was unpacked for them. The removal is recorded, and nothing changes if it cannot be. Returns the text of the file
+ * afterwards. Throws SERVER_NOT_FOUND, and what recording and writing throw.
+ */
+export async function removeServers(
+  names: readonly string[],
+  configFile: ConfigFile,
+  env: Environment,
+  { place, before }: RemovingOptions = {},
+): Promise<string> {
+  for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
+  await requireLog(env);
+  await before?.();
+  const text = removeMembers(configFile.text, ["mcpServers"], [...names], configFile.file);
+  await saveConfig(configFile, text, env, { place });
+  discardBundles(configFile, [...names], env);
+  return text;
+}

@@ -1,0 +1,124 @@
+/** What lists of executions show and select: one short row for each record of `records`, which is removed with it. */
+import { all, type Values, type Work } from "./work.ts";
+
+/** Agents and doors that a list can be narrowed to. */
+const maxListedFacets = 50;
+
+/** What a record is selected by. */
+export interface ActivityFacts {
+  /** The config file; null for the demo. */
+  config: string | null;
+  door: string | null;
+  /** The id of the person who has signed in. */
+  person: string | null;
+  /** The agent, as it names itself. */
+  agent: string | null;
+  /** The name of the saved program. */
+  program: string | null;
+  state: string;
+  /** The called tools: a line break, and for each tool the server, a tab, the tool and a line break. */
+  tools: string;
+  /** The lowercase text that is searched. */
+  words: string;
+}
+
+/** Selects records. All given conditions must hold. */
+export interface ActivityFilter {
+  /** The config file; null for the demo. Undefined for all configs. */
+  config?: string | null | undefined;
+  door?: string | undefined;
+  person?: string | undefined;
+  agent?: string | undefined;
+  /** Names of saved programs: any of them. */
+  programs?: readonly string[] | undefined;
+  states?: readonly string[] | undefined;
+  server?: string | undefined;
+  /** The name of a tool, with `server`. */
+  tool?: string | undefined;
+  /** Executions that began then or later, in milliseconds since 1970. */
+  since?: number | undefined;
+  text?: string | undefined;
+}
+
+/** The records after the one with the id `after`, newest first. */
+export interface ActivityPage {
+  limit: number;
+  after?: string | undefined;
+}
+
+export interface Facets {
+  agents: string[];
+  doors: string[];
+}
+
+/** Adds what a record is selected by: nothing if it was written before. */
+export const insertFacts = `
+  INSERT INTO claudikins.activity (id, at, config, door, person, agent, program, state, tools, words)
+  VALUES ($id, $at, $config, $door, $person, $agent, $program, $state, $tools, $words) ON CONFLICT DO NOTHING`;
+
+type Summaries = { id: string; summary: string }[];
+
+export function selectActivity(filter: ActivityFilter, { limit, after }: ActivityPage): Work<Summaries> {
+  const { conditions, values } = conditionsOf(filter);
+  if (after !== undefined) conditions.push("activity.id < $after");
+  return all(
+    `SELECT records.id, records.summary FROM claudikins.activity JOIN claudikins.records ON records.id = activity.id
+     ${whereAll(conditions)} ORDER BY activity.id DESC LIMIT CAST($limit AS INTEGER)`,
+    { ...values, limit, after },
+  );
+}
+
+/** The newest runs of each saved program, newest first: at most `count` of a program of a door. */
+export function selectRuns(config: string | null, count: number): Work<Summaries> {
+  return all(
+    `SELECT records.id, records.summary FROM claudikins.records JOIN
+       (SELECT id, row_number() OVER (PARTITION BY program, door ORDER BY id DESC) AS place FROM claudikins.activity
+        WHERE config IS NOT DISTINCT FROM $config AND program IS NOT NULL) AS runs ON runs.id = records.id
+     WHERE place <= $count ORDER BY records.id DESC`,
+    { config, count },
+  );
+}
+
+/** The agents and doors of the records that fit, sorted. */
+export function* selectFacets({ config, person }: Pick<ActivityFilter, "config" | "person">): Work<Facets> {
+  const { conditions, values } = conditionsOf({ config, person });
+  const of = function* (column: "agent" | "door"): Work<string[]> {
+    const rows = yield* all<{ value: string }>(
+      `SELECT DISTINCT ${column} AS value FROM claudikins.activity ${whereAll([...conditions, `${column} IS NOT NULL`])}
+       ORDER BY ${column} LIMIT CAST($limit AS INTEGER)`,
+      { ...values, limit: maxListedFacets },
+    );
+    return rows.map(({ value }) => value);
+  };
+  return { agents: yield* of("agent"), doors: yield* of("door") };
+}
+
+function conditionsOf(filter: ActivityFilter): { conditions: string[]; values: Values } {
+  const { config, door, person, agent, programs, states, server, tool, since, text } = filter;
+  const conditions = [
+    config === undefined ? "" : "activity.config IS NOT DISTINCT FROM $config",
+    door === undefined ? "" : "door = $door",
+    person === undefined ? "" : "person = $person",
+    agent === undefined ? "" : "agent = $agent",
+    programs === undefined ? "" : "program IN (SELECT value FROM texts($programs))",
+    states === undefined ? "" : "state IN (SELECT value FROM texts($states))",
+    server === undefined ? "" : "tools LIKE $called ESCAPE '!'",
+    since === undefined ? "" : "activity.at >= $since",
+    text === undefined ? "" : "words LIKE $part ESCAPE '!'",
+  ].filter(Boolean);
+  const called = tool === undefined ? `\n${server}\t` : `\n${server}\t${tool}\n`;
+  const part = containing((text ?? "").toLowerCase());
+  return {
+    conditions,
+    values: { config, door, person, agent, programs, states, called: containing(called), since, part },
+  };
+}
+
+/** A pattern of LIKE. */
+function containing(text: string): string {
+  return `%${text.replace(/[!%_]/g, "!$&")}%`;
+}
+
+function whereAll(conditions: readonly string[]): string {
+  return conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+}

@@ -1,0 +1,233 @@
+/** Activity in a real browser: filters, the keyboard, thousands of rows, the chosen execution, and what can be done with it. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { newId } from "../../src/programs/trace/id.ts";
+import { recordsKept, writeRecords } from "../../src/programs/trace/store.ts";
+import { callOf, recordOf } from "../programs/trace/records.ts";
+import { axeFindings } from "../support/axe.ts";
+import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { inStore } from "../support/stored.ts";
+import { scrollWidth, tooFaint } from "./in-browser.js";
+import { Scene } from "./scene.ts";
+
+setDefaultTimeout(60_000);
+
+const code = "// Counts the paid orders\nreturn (await shop.list_orders()).length;\n";
+const shop = { entry: { command: "shop-mcp" }, tools: [{ name: "list_orders" }] };
+
+describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`, () => {
+  let browser: Browser;
+  let scene: Scene;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    scene = await Scene.open({ shop, crm: { entry: { command: "crm-mcp" }, tools: [{ name: "find_customer" }] } });
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+
+  async function open(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const opened = await openPage(browser, scene.url, { reducedMotion: "reduce", ...options });
+    opened.page.setDefaultTimeout(15_000);
+    await opened.page.locator("main .panel").first().waitFor();
+    await opened.page.keyboard.press("2");
+    return opened;
+  }
+
+  const rows = (page: Page) => page.locator(".activity-row");
+  const titles = (page: Page) => page.locator(".activity-row .cell-title").allInnerTexts();
+  const becomes = async (read: () => Promise<unknown>, wanted: unknown) => {
+    for (const deadline = performance.now() + 15_000; performance.now() < deadline; await Bun.sleep(30)) {
+      if (Bun.deepEquals(await read(), wanted)) return;
+    }
+    expect(await read()).toEqual(wanted);
+  };
+
+  /** One execution that asks, one with a comment, a denied one, and one of another agent. */
+  async function someWork(): Promise<void> {
+    const now = Date.now();
+    const crm = [callOf({ server: "crm", tool: "find_customer" })];
+    await scene.record({
+      ...{ at: now - 3_600_000 * 30, agent: "codex 1.2", folder: "/home/ann/reports", timeline: crm, door: "qa" },
+      ...{ durationMs: 90_000, startedBy: "serve" },
+    });
+    await scene.record({
+      ...{ at: now - 7_000, ok: false, reason: "threw", failedWith: "POLICY_DENIED", failures: 1, startedBy: "serve" },
+      ...{
+        agent: "claude-code 2",
+        folder: "/home/ann/shop",
+        timeline: [callOf({ outcome: "failed", code: "POLICY_DENIED" })],
+      },
+    });
+    await scene.record({
+      ...{ at: now - 5_000, hasContents: true, comment: "Counts the paid orders", agent: "claude-code 2" },
+      ...{ code: { chars: code.length, lines: 2, text: code }, startedBy: "serve" },
+    });
+    await scene.keep("asks", "// Refunds an order\nreturn 1", { startedAt: now - 2_000 });
+    await scene.ask({ execution: "asks" });
+  }
+
+  const all = ["Refunds an order", "Counts the paid orders", "1 call: orders 1 call failed", "1 call: customer"];
+
+  test("says of each execution what it is, its state, its servers, who asked, how long it took and when it began", async () => {
+    await someWork();
+    await using opened = await open();
+    const { page } = opened;
+    await becomes(() => titles(page), all);
+    const words = (await rows(page).allInnerTexts()).map((text) => text.split(/\s*\n\s*/));
+    expect(words[0]!.slice(0, 2)).toEqual(["waits for you", "Refunds an order"]);
+    expect(words[1]).toEqual(["done", "Counts the paid orders", "shop", "claude-code 2", "500 ms", "just now"]);
+    expect(words[2]).toEqual([
+      "denied",
+      "1 call: orders 1 call failed",
+      "shop",
+      "claude-code 2 · shop",
+      "500 ms",
+      "just now",
+    ]);
+    expect(words[3]).toEqual(["done", "1 call: customer", "crm", "codex 1.2 · reports · door qa", "90 s", "30 h ago"]);
+    const exact = await rows(page).last().locator("time").getAttribute("title");
+    expect(exact).toContain(String(new Date().getFullYear()));
+    // All bars have one scale: 90 s is longer than 500 ms.
+    const [short, long] = await page.locator(".track .bar").evaluateAll((bars) => {
+      return [bars[1]!.getBoundingClientRect().width, bars[3]!.getBoundingClientRect().width];
+    });
+    expect(long! / short!).toBeCloseTo(Math.log(9_000) / Math.log(50), 1);
+    expect(opened.said).toEqual([]);
+  });
+
+  test("is filtered by text, state, time, server, agent, door and tool, and the filters are cleared together", async () => {
+    await someWork();
+    await using opened = await open();
+    const { page } = opened;
+    await becomes(() => titles(page), all);
+    await page.keyboard.press("/");
+    await page.keyboard.type("ORDERS");
+    await becomes(() => titles(page), all.slice(1, 3));
+    await page.getByRole("button", { name: "Clear" }).click();
+    await becomes(() => titles(page), all);
+    const choose = async (name: string, choice: string, wanted: string[]) => {
+      await page.getByLabel(name, { exact: true }).selectOption(choice);
+      await becomes(() => titles(page), wanted);
+      await page.getByRole("button", { name: "Clear" }).click();
+      await becomes(() => titles(page), all);
+    };
+    await choose("State", "waiting", [all[0]!]);
+    await choose("State", "denied", [all[2]!]);
+    await choose("Time", "24", all.slice(0, 3));
+    await choose("Server", "crm", [all[3]!]);
+    await choose("Agent", "claude-code 2", all.slice(1, 3));
+    await choose("Door", "qa", [all[3]!]);
+    await page.getByLabel("State").selectOption("cancelled");
+    await page.getByText("Nothing fits these filters.").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await rows(page).last().click();
+    await page.getByRole("button", { name: "crm.find_customer" }).click();
+    await becomes(() => titles(page), [all[3]!]);
+    expect(await page.locator(".chip").innerText()).toContain("find_customer");
+  });
+
+  test("shows the chosen execution with its calls; the keyboard is enough, and Escape leads back to its row", async () => {
+    await someWork();
+    await using opened = await open();
+    const { page } = opened;
+    await becomes(() => titles(page), all);
+    await rows(page).first().focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const detail = page.getByRole("region", { name: "1 call: orders" });
+    await detail.getByText("failed POLICY_DENIED · line 1").waitFor();
+    const text = await detail.innerText();
+    expect(text).toMatch(/State\s+denied\s+By\s+claude-code 2\s+Folder\s+\/home\/ann\/shop/);
+    expect(text).toContain("POLICY_DENIED");
+    expect(text).toContain("The code of the execution");
+    expect(await page.evaluate("document.activeElement.id")).toBe("execution");
+    await page.keyboard.press("Escape");
+    await detail.waitFor({ state: "detached" });
+    await becomes(() => page.evaluate("document.activeElement.className"), "activity-row");
+  });
+
+  test("copies the code as a command for a shell, and only if the code is kept", async () => {
+    const record = { hasContents: true, comment: "It's quoted", code: { chars: 13, lines: 1, text: "return 'it'; " } };
+    await scene.record(record);
+    await using opened = await open({ permissions: ["clipboard-read", "clipboard-write"] });
+    const { page } = opened;
+    await rows(page).click();
+    await page.getByRole("button", { name: "Copy as exec" }).click();
+    await page.getByText("Copied the command").waitFor();
+    const copied = (await page.evaluate("navigator.clipboard.readText()")) as string;
+    expect(copied).toBe(`claudikins exec -e 'return '\\''it'\\''; '`);
+  });
+
+  test("follows what happens: a new execution appears above, and the focus stays on its row", async () => {
+    await someWork();
+    await using opened = await open();
+    const { page } = opened;
+    await becomes(() => titles(page), all);
+    await rows(page).nth(1).focus();
+    await scene.record({ comment: "Something new" });
+    await becomes(async () => (await titles(page)).length, 5);
+    expect((await titles(page))[1]).toBe("Something new");
+    expect(await page.evaluate("document.activeElement.textContent")).toContain("Counts the paid orders");
+  });
+
+  test("draws a few of 10,000 rows at any place, loads them in pages, and arrows reach the last one", async () => {
+    const now = Date.now();
+    const records = Array.from({ length: recordsKept.count }, (_, place) => {
+      const at = now - (recordsKept.count - place) * 1_000;
+      return recordOf({ id: newId(at), at, config: scene.config, comment: `Run ${place}` });
+    });
+    await inStore(scene.env, (store) => writeRecords(store, records));
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).first().waitFor();
+    expect((await titles(page))[0]).toBe("Run 9999");
+    await page.getByText("100+").waitFor();
+    await page.evaluate("window.scrollTo(0, document.body.scrollHeight)");
+    await page.getByText(/[2-9]00\+/).waitFor();
+    expect(await rows(page).count()).toBeLessThan(80);
+    await rows(page).last().focus();
+    await page.keyboard.press("End");
+    const place = await page.evaluate(
+      "Number(document.activeElement.closest('li').ariaPosInSet ?? document.activeElement.closest('li').getAttribute('aria-posinset'))",
+    );
+    expect(place).toBeGreaterThan(150);
+    await page.keyboard.press("/");
+    await page.keyboard.type("run 42");
+    await page.getByText("100+").waitFor();
+    await page.keyboard.type("17");
+    await becomes(() => titles(page), ["Run 4217"]);
+    expect(opened.said).toEqual([]);
+  });
+
+  const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
+  test.each(looks)(
+    "in %s colours and %i pixels fits, has enough contrast, and axe finds nothing",
+    async (scheme, width) => {
+      await someWork();
+      await scene.record({
+        comment: "A very long comment ".repeat(20),
+        agent: "an-agent-".repeat(20),
+        folder: `/${"f".repeat(200)}`,
+      });
+      await using opened = await open({ viewport: { width, height: 900 }, colorScheme: scheme as "light" | "dark" });
+      const { page } = opened;
+      await becomes(async () => (await titles(page)).length, 5);
+      const check = async (what: string) => {
+        const found = await axeFindings(page);
+        expect([what, await page.evaluate(scrollWidth), await page.evaluate(tooFaint), found]).toEqual([
+          what,
+          width,
+          [],
+          [],
+        ]);
+      };
+      await check("the list");
+      await rows(page).nth(1).click();
+      await page.locator(".call").first().waitFor();
+      await check("the detail");
+    },
+  );
+});

@@ -1,0 +1,179 @@
+/** Servers on the page in a real browser: their true states, the repairs, the log, and adding one. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { auditLines } from "../support/audit.ts";
+import { axeFindings } from "../support/axe.ts";
+import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { shellLine } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { scrollWidth, tooFaint } from "./in-browser.js";
+import { Scene } from "./scene.ts";
+
+setDefaultTimeout(60_000);
+
+const text = (entry: object) =>
+  `{\n  // Mine.\n  "mcpServers": { "echo": ${JSON.stringify(entry, null, 1).replace(/\n */g, " ")}, "gone": { "command": "no-such-program-of-ours" } }\n}\n`;
+
+describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`, () => {
+  let browser: Browser;
+  let scene: Scene;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    scene = await Scene.open({}, text(fixture("echo")));
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+
+  async function open(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const opened = await openPage(browser, scene.url, { reducedMotion: "reduce", ...options });
+    opened.page.setDefaultTimeout(30_000);
+    await opened.page.locator("main .panel").first().waitFor();
+    await opened.page.keyboard.press("3");
+    await opened.page.locator("#server").waitFor();
+    return opened;
+  }
+
+  const config = () => readFileSync(scene.config, "utf8");
+  const servers = () => Bun.JSONC.parse(config()) as { mcpServers: Record<string, Record<string, unknown>> };
+  const row = (page: Page, name: string) => page.locator("section[aria-labelledby=servers] .row", { hasText: name });
+  const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+  test("are checked with a button: one that works has its tools, and a broken one says why, in red, before the others", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    expect(await row(page, "echo").innerText()).toContain("not tried yet");
+    await button(page, "Check").click();
+    await page.getByText(/^It works: 1 tool in \d/).waitFor();
+    await page.locator(".tool").first().waitFor();
+    await row(page, "gone").click();
+    await button(page, "Check").click();
+    await page.locator(".failure-text").waitFor();
+    expect(await page.locator(".checked").innerText()).toContain("command not found: no-such-program-of-ours");
+    await row(page, "gone").locator(".dot.bad").waitFor();
+    const rows = await page.locator("section[aria-labelledby=servers] .row").allInnerTexts();
+    expect(rows[0]).toMatch(/^gone\s+broken: did not start: command not found/);
+    // The next check can repair it.
+    await page.reload();
+    await page.locator("main .panel").first().waitFor();
+    await page.keyboard.press("3");
+    await button(page, "Try again").waitFor();
+    expect(await page.locator("#server").isVisible()).toBe(true);
+  });
+
+  test("show their log, with new lines while it is open", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await button(page, "Log").click();
+    await page.getByText("The log is empty.").waitFor();
+    await button(page, "Check").click();
+    await page.getByText(/^It works/).waitFor();
+    await button(page, "Log").click();
+    const log = page.getByRole("log");
+    await log.waitFor();
+    expect(await log.innerText()).toMatch(/start[\s\S]*ready/);
+  });
+
+  test("are disabled, enabled and removed in the config, which keeps its comments; each change is in the audit log", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await button(page, "Disable").click();
+    await page.getByText("Disabled echo").waitFor();
+    expect(servers().mcpServers["echo"]).toMatchObject({ disabled: true });
+    await row(page, "echo").getByText("disabled").waitFor();
+    await row(page, "echo").click();
+    await button(page, "Enable").click();
+    await page.getByText("Enabled echo").waitFor();
+    expect(config()).toBe(text(fixture("echo")));
+    await row(page, "gone").click();
+    await button(page, "Remove").click();
+    await button(page, "Really remove it?").click();
+    await page.getByText("Removed gone").waitFor();
+    await row(page, "gone").waitFor({ state: "detached" });
+    expect(Object.keys(servers().mcpServers)).toEqual(["echo"]);
+    expect(config()).toContain("// Mine.");
+    expect(auditLines(scene.env).map(({ by }) => (by as { place: string }).place)).toEqual(["page", "page", "page"]);
+  });
+
+  test("are added from a command, an entry and the path of a document, after each was tried", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const { command, args } = fixture("echo");
+    const add = async (kind: string, field: string, what: string, name?: string) => {
+      await button(page, "Add a server").click();
+      await page.getByText(kind, { exact: true }).click();
+      await page.getByRole("textbox", { name: field }).fill(what);
+      if (name !== undefined) await page.getByLabel("Name for the config").fill(name);
+      await button(page, "Try it and add it").click();
+    };
+    await add("Command", "Command", shellLine([command, ...args]), "again");
+    await page.getByText("Added again: 1 tool.").waitFor();
+    expect(servers().mcpServers["again"]).toEqual({ command, args });
+    await page.getByRole("heading", { name: "again" }).waitFor();
+    await add("Entry", "Entry", JSON.stringify({ pasted: { command, args, env: { A: "b c" } } }));
+    await page.getByText("Added pasted: 1 tool.").waitFor();
+    expect(servers().mcpServers["pasted"]).toEqual({ command, args, env: { A: "b c" } });
+    const paths = { "/pets": { get: { operationId: "listPets", responses: { 200: { description: "ok" } } } } };
+    const info = { title: "Pets", version: "1" };
+    const document = { openapi: "3.1.0", info, servers: [{ url: "https://pets.example" }], paths };
+    const path = scene.folder.write("pets.json", document);
+    await add("OpenAPI", "Document", path, "pets");
+    await page.getByText("Added pets: 1 tool.").waitFor();
+    expect(servers().mcpServers["pets"]).toEqual({ openapi: path });
+    expect(opened.said).toEqual([]);
+  });
+
+  test("a server that does not start, or has a name that is taken, is not added, and the form keeps what was typed", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const before = config();
+    await button(page, "Add a server").click();
+    await page.getByText("Command", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Command" }).fill("no-such-program-of-ours --x");
+    await page.getByLabel("Name for the config").fill("other");
+    await page.keyboard.press("Enter");
+    await page.getByText("command not found: no-such-program-of-ours").first().waitFor();
+    expect(await page.getByRole("textbox", { name: "Command" }).inputValue()).toBe("no-such-program-of-ours --x");
+    await page.getByLabel("Name for the config").fill("gone");
+    await page.keyboard.press("Enter");
+    await page.getByText('The config already has a server called "gone"').waitFor();
+    await page.getByText("Catalog", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Server" }).fill("no such thing");
+    await page.getByText("The catalog has no such server.").waitFor();
+    expect([config(), auditLines(scene.env)]).toEqual([before, []]);
+  });
+
+  test("servers of the catalog are found by what they do, and show which variables they need", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await button(page, "Add a server").click();
+    await page.getByRole("textbox", { name: "Server" }).fill("issue tracker");
+    await page.getByRole("textbox", { name: "Server" }).fill("github");
+    await page.getByText("Write keys as").waitFor();
+    await page.getByRole("textbox", { name: "Server" }).fill("brave");
+    await page.getByRole("list", { name: "Servers of the catalog" }).getByRole("button").first().click();
+    await page.getByLabel(/^BRAVE_API_KEY/).waitFor();
+  });
+
+  const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
+  test.each(looks)(
+    "in %s colours and %i pixels fit, have enough contrast, and axe finds nothing",
+    async (scheme, width) => {
+      await using opened = await open({ viewport: { width, height: 900 }, colorScheme: scheme as "light" | "dark" });
+      const { page } = opened;
+      const check = async (what: string) => {
+        const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];
+        expect([what, ...found]).toEqual([what, width, [], []]);
+      };
+      await row(page, "gone").click();
+      await button(page, "Check").click();
+      await page.locator(".failure-text").waitFor();
+      await check("a broken server");
+      await button(page, "Add a server").click();
+      await page.getByRole("list", { name: "Servers of the catalog" }).waitFor();
+      await check("the form");
+    },
+  );
+});
