@@ -49,7 +49,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     const lent = lending(({ messages }) => ({ n: JSON.stringify(messages).length }), asked);
     const code = `const all = await Promise.all([1, 2, 3, 4].map((n) => model.ask("Number " + n, { schema: ${schema} }))); return all.map(({ n }) => typeof n);`;
     expect(await asHost(way, lent, (host) => text(host, code))).toContain('["number", "number", "number", "number"]');
-    expect(asked.map(({ messages }) => (messages[0]?.content as { text: string }).text).toSorted()).toEqual([
+    expect(asked.map(({ messages }) => (messages[0]!.content as { text: string }).text).toSorted()).toEqual([
       "Number 1",
       "Number 2",
       "Number 3",
