@@ -62,7 +62,6 @@ export async function observedCall<Value>(
 ): Promise<Value> {
   const startedAt = performance.now();
   const paused = new PausedTime(clock);
-  const durationMs = () => performance.now() - startedAt - paused.ms;
   const cancelled = () =>
     ({
       type: "cancelled",
@@ -70,7 +69,7 @@ export async function observedCall<Value>(
       call,
       request,
       waitedMs: paused.ms,
-      durationMs: durationMs(),
+      durationMs: performance.now() - startedAt - paused.ms,
     }) as const;
   const told = listener({ type: "called", call, request });
   if (told) await told;
@@ -79,7 +78,14 @@ export async function observedCall<Value>(
     const heard = listener(
       signal.aborted
         ? cancelled()
-        : { type: "returned", value, call, request, waitedMs: paused.ms, durationMs: durationMs() },
+        : {
+            type: "returned",
+            value,
+            call,
+            request,
+            waitedMs: paused.ms,
+            durationMs: performance.now() - startedAt - paused.ms,
+          },
     );
     if (heard) await heard;
     return value;
@@ -88,7 +94,14 @@ export async function observedCall<Value>(
     await listener(
       signal.aborted
         ? cancelled()
-        : { type: "failed", error: errorShape(error), call, request, waitedMs: paused.ms, durationMs: durationMs() },
+        : {
+            type: "failed",
+            error: errorShape(error),
+            call,
+            request,
+            waitedMs: paused.ms,
+            durationMs: performance.now() - startedAt - paused.ms,
+          },
     );
     throw error;
   }

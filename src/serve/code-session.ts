@@ -96,7 +96,7 @@ export class CodeSession {
       const called = await observedAnswer(request, app, name, (observed) =>
         handler(args, app, signal, { ...context, ...observed }),
       );
-      const told = await this.#withNews(called, app);
+      const told = this.#hasToldNews ? called : await this.#withNews(called, app);
       const result = withFigures(this.#withProblem(told, request.app.waitsFor ?? app.reload?.problem), startedAt);
       this.#count.answered(name, args, result);
       return result;
@@ -129,9 +129,8 @@ export class CodeSession {
 
   /** Adds what saved programs have done, to the first answer of the session and if the user has asked for it. Programs are the user's. */
   async #withNews(result: CallToolResult, app: App): Promise<CallToolResult> {
-    const isFirst = !this.#hasToldNews;
     this.#hasToldNews = true;
-    if (!isFirst || !hasTriggers(app.config.savedPrograms) || !isUser(this.asker, app)) return result;
+    if (!hasTriggers(app.config.savedPrograms) || !isUser(this.asker, app)) return result;
     const { agentNews } = await import("../programs/events/agent-news.ts");
     const text = await agentNews(app).catch(() => undefined);
     return text === undefined ? result : { ...result, content: [...result.content, { type: "text", text }] };

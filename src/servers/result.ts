@@ -1,7 +1,7 @@
 /** Reads tool lists, and turns tool results into values. */
 import { ClaudikinsError } from "../base/errors.ts";
 import { mayHaveExact, numberInText, parsedExact, withExactTexts } from "../base/exact-json.ts";
-import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
+import { isObject, type JsonObject } from "../base/json-object.ts";
 import { jsonOf, LargeJson, objectJson, wholeOf } from "../base/large-json.ts";
 import { withoutBase64 } from "../base/media.ts";
 
@@ -169,18 +169,14 @@ function isText(block: unknown): block is { type: "text"; text: string } {
 
 /** Whether programs get the value of a short text instead of the text. */
 export function isJson(text: string): boolean {
-  return jsonIn(text, parsedJson) !== undefined;
+  return valueInText(text) !== text;
 }
 
 /** What programs get of a short text: the value of its JSON, or the text. */
 export function valueInText(text: string): unknown {
-  const value = jsonIn(text, parsedExact);
-  return value === undefined ? text : value;
-}
-
-function jsonIn(text: string, parse: (json: string) => unknown): unknown {
   // Parsing prose that begins with "t", "f" or "n" would take 2 µs, for an exception.
-  if (!/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(text)) return undefined;
+  if (!/^\s*(?:[[{"\-\d]|(?:true|false|null)\s*$)/.test(text)) return text;
   // A version such as 3.10 and a long id stay text.
-  return /^\s*[-\d]/.test(text) ? numberInText(text.trim()) : parse(text);
+  const value = /^\s*[-\d]/.test(text) ? numberInText(text.trim()) : parsedExact(text);
+  return value === undefined ? text : value;
 }

@@ -168,6 +168,7 @@ function log(
   const listed = isTool && edits ? catalog.findWithDenied(server) : undefined;
   const shown = listed && findTool(listed, request.name);
   const own = (shown && ownNameOf(edits, shown)) ?? tool;
+  const labels = pool.labelsOf(server, isTool ? own : undefined);
   parts.callLog.add({
     at,
     door,
@@ -192,16 +193,12 @@ function log(
     sent: isTool || event.type !== "returned" ? sent : 1,
     approval: decided?.decision ?? null,
     approvalId: decided?.approval ?? null,
-    labels: labelsText(pool.labelsOf(server, isTool ? own : undefined)),
+    labels: labels.size === 0 ? null : labelTexts.getOrInsertComputed(labels, () => [...labels].sort().join(" ")),
   });
 }
 
 /** The texts of labels. The labels of a tool stay the same object. */
 const labelTexts = new WeakMap<ReadonlySet<string>, string>();
-
-function labelsText(labels: ReadonlySet<string>): string | null {
-  return labels.size === 0 ? null : labelTexts.getOrInsertComputed(labels, () => [...labels].sort().join(" "));
-}
 
 /** The id of a token, whose owner is `token:` and the id. */
 function tokenIn(owner: string | undefined): string | null {
