@@ -44,8 +44,15 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
 
   async function deadDelivery(message: string): Promise<void> {
     const own = await place();
-    const on = { kind: "after", program: "other", if: "failed" } as const;
-    const trigger = { version: 1, id: "alert", program: "next", on, filter: "event.ok", perMinute: 60 } as const;
+    const on = { kind: "after", program: "other", when: ["failed"] } as const;
+    const trigger = {
+      version: 1,
+      id: "alert",
+      program: "next",
+      on,
+      filter: "event.state == 'failed'",
+      perMinute: 60,
+    } as const;
     await new Triggers(own).add({ ...trigger, input: { n: 1 }, map: {}, createdAt: 1 });
     const event = { triggerId: "alert", program: "next", event: "e1", at: Date.now(), depth: 1 };
     await inStore(scene.env, (store) =>
@@ -91,7 +98,9 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
     await using opened = await open();
     const { page } = opened;
     const trigger = page.getByRole("region", { name: "Starts after events" });
-    expect(await trigger.innerText()).toMatch(/alert after other, if it failed, if event\.ok\s+at most 60 a minute/);
+    expect(await trigger.innerText()).toMatch(
+      /alert after other, if it failed, if event\.state == 'failed'\s+at most 60 a minute/,
+    );
     const events = page.getByRole("region", { name: "Events", exact: true });
     expect(await events.innerText()).toMatch(/dead alert came just now[\s\S]*shop is signed out/);
     await events.getByRole("button", { name: "Run again" }).focus();
