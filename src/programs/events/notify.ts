@@ -1,6 +1,5 @@
 /** Tells others what has become of a program: by a command, a webhook, or a tool. */
 import { createHmac } from "node:crypto";
-import { homedir } from "node:os";
 import { isWithinReach, kindsOfHost } from "../../base/address-reach.ts";
 import { durationText } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -8,6 +7,7 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { version } from "../../base/version.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { Environment } from "../../config/environment.ts";
+import { homeOf } from "../../config/locations.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { childEnvironment } from "../../servers/process/child-environment.ts";
 import type { AttemptEnd, StoredDelivery } from "../../store/deliveries.ts";
@@ -69,7 +69,7 @@ async function runCommand(command: string, { delivery, event }: Given, env: Envi
   const { program, state, execution = "" } = event as Record<string, string>;
   const about = { CLAUDIKINS_PROGRAM: program!, CLAUDIKINS_STATE: state!, CLAUDIKINS_EXECUTION: execution };
   const child = Bun.spawn(shell, {
-    cwd: env["HOME"] ?? homedir(),
+    cwd: homeOf(env),
     env: childEnvironment(env, about),
     stdin: new Blob([JSON.stringify({ id: delivery.id, ...event })]),
     stdout: "ignore",
