@@ -126,6 +126,8 @@ export class FrontDoor {
   readonly #scheduled: ScheduledPrograms;
   #watching: Disposable | undefined;
   #phase: Phase = "serving";
+  /** Requests that were accepted, and are not known to a session yet. */
+  #arriving = 0;
 
   /** Starts to listen. Throws USAGE if that is not possible. */
   constructor(app: App, options: FrontDoorOptions) {
@@ -241,7 +243,9 @@ export class FrontDoor {
   /** Without replicas, nobody would continue the executions before this process has ended. */
   async #drain(withinMs: number): Promise<void> {
     if (!this.#app.store.continuations) return;
-    await Promise.all((await this.#executions()).map((each) => each.drain(withinMs, () => this.running > 0)));
+    await Promise.all(
+      (await this.#executions()).map((each) => each.drain(withinMs, () => this.running + this.#arriving > 0)),
+    );
   }
 
   async #executions(): Promise<Executions[]> {
@@ -262,12 +266,18 @@ export class FrontDoor {
 
   get #isBusy(): boolean {
     return (
-      this.running > 0 || (this.#options.replicas && this.#places.some(({ sessions }) => sessions.size > 0)) === true
+      this.running + this.#arriving > 0 ||
+      (this.#options.replicas && this.#places.some(({ sessions }) => sessions.size > 0)) === true
     );
   }
 
   async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
-    const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(request, error));
+    this.#arriving += 1;
+    const response = await this.#route(request, server)
+      .catch((error: unknown) => this.#refusal(request, error))
+      .finally(() => {
+        this.#arriving -= 1;
+      });
     for (const [name, value] of Object.entries(this.#gate.corsHeaders(request))) response.headers.set(name, value);
     // The next request of the client, or of a balancer, comes on a new connection, to a process that stays.
     if (this.#phase !== "serving") response.headers.set("connection", "close");
