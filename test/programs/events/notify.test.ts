@@ -35,7 +35,9 @@ test("a command is run once for each outcome, with its name, state and execution
   expect((await notify("--command", line)).stdout).toStartWith(
     "nightly: if it failed or waits for a person, command echo",
   );
-  await notify("--when", "done,failed", "--contents", "--command", `cat >> ${whole}; echo >> ${whole}`);
+  // One write for each line: both commands run at the same time.
+  const lines = `printf "%s\\n" "$(cat)" >> ${whole}`;
+  await notify("--when", "done,failed", "--contents", "--command", lines);
   await using one = await place.open();
   await run();
   await run("name=bad");
