@@ -60,7 +60,7 @@ test("a command is run once for each outcome, with its name, state and execution
   await one.events.look();
   expect(readFileSync(plain, "utf8").split("\n")).toHaveLength(3);
   const listed = await cli(["programs", "show", "nightly"], { cwd: place.folder.path });
-  expect(listed.stdout).toContain("Notifies:\n  nightly-2: if it succeeded or failed, command cat");
+  expect(listed.stdout).toContain("Notifies:\n  nightly-2: if it succeeded or failed, command printf");
 });
 
 test("a command that fails or hangs is not run again, and the list says why", async () => {
