@@ -31,7 +31,7 @@ export interface PageChecked {
   tookMs: number;
   /** Why the tools cannot be called. The lines of the message after the first are the server's last output. */
   problem?: { message: string; hint?: string | undefined } | undefined;
-  /** What is missing from the tools, and why. */
+  /** Tools that are missing, each with the reason. */
   misfits: readonly string[];
 }
 

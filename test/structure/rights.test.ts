@@ -32,7 +32,7 @@ const uses: Record<string, Record<string, string>> = {
     "scopesOf 2": "the scopes of the token at hand, before it counts for anything",
   },
   "policy/people/live-people.ts": {
-    "groups 11":
+    "groups 9":
       "what verified tokens say, for the newest groups in the store, for programs of entries those that all valid tokens have, and those of the directory, which is asked each time",
     "keepNewest 1": "only for a verified token of a person who is not revoked",
     "mayUse 2": "rights that the line asks for",

@@ -12,6 +12,7 @@ import type { DirectoryUser } from "../../store/directory.ts";
 import { type NewestGroups, newestGroups, type SignOut, type Standing } from "../../store/people.ts";
 import type { Store } from "../../store/store.ts";
 import { accessClaims, looksLikeJwt, type PersonClaims } from "./claims.ts";
+import { IdTokens, type SignIn } from "./id-tokens.ts";
 import { Introspection } from "./introspection.ts";
 import { Provider } from "./provider.ts";
 import { PersonRefused } from "./refused.ts";
@@ -172,9 +173,9 @@ export class LivePeople implements AsyncDisposable {
 
   /** Adds the person of verified claims to the people who are here. Throws PersonRefused if the person was revoked. */
   async enter(claims: PersonClaims, accessToken?: string): Promise<LivePerson> {
-    await this.know(claims);
+    const counted = await this.know(claims);
     const person = this.#people.get(claims.id) ?? new Live(claims);
-    person.renew((await this.#counted(claims)).claims, accessToken);
+    person.renew(counted, accessToken);
     this.#people.set(claims.id, person);
     this.#watch();
     const { id, name } = claims;
@@ -197,14 +198,16 @@ export class LivePeople implements AsyncDisposable {
     await this.#look();
   }
 
-  /** Makes the claims of a verified token known to every process. Throws PersonRefused if the person was revoked. */
-  async know(claims: PersonClaims): Promise<void> {
-    const { newest } = await this.#standingOf(claims);
+  /** Makes the claims of a verified token known to every process. Returns them with the groups that count. Throws PersonRefused. */
+  async know(claims: PersonClaims): Promise<PersonClaims> {
+    const { claims: counted, newest } = await this.#counted(claims);
     const { id, groups, isSilent, issuedAt } = claims;
-    if (this.oidc?.scim?.groups) return;
-    if (isSilent || issuedAt === undefined || !newestGroups(newest, { issuedAt, groups })) return;
+    // The directory says the groups of all tokens.
+    if (this.oidc?.scim?.groups || isSilent || issuedAt === undefined) return counted;
+    if (!newestGroups(newest, { issuedAt, groups })) return counted;
     const { store, config } = this.#options;
     await store.people.keepNewest({ config, id }, { issuedAt, groups }, Date.now() - newestGroupsKeptMs);
+    return counted;
   }
 
   /** What a token allows at this moment. Throws PersonRefused if the person was revoked. */
@@ -218,46 +221,42 @@ export class LivePeople implements AsyncDisposable {
     return (await this.rightsOf(claims)).mayUse(door);
   }
 
-  /** Throws PersonRefused if the person was revoked, or has signed out since the token of `person` was issued. */
+  /** Throws PersonRefused if the person was revoked, and if `person` is the claims of a token, also if it no longer counts. */
   async refuseRevoked(person: Person | PersonClaims): Promise<void> {
-    await this.#standingOf(person);
+    if ("expiresAt" in person) await this.#counted(person);
+    else await this.#standingOf(person);
   }
 
   /** The claims with the groups that count, and what the newest known token says. Throws PersonRefused. */
   async #counted(claims: PersonClaims): Promise<{ claims: PersonClaims; newest: NewestGroups | undefined }> {
-    const { newest } = await this.#standingOf(claims);
-    const { scim } = this.oidc ?? {};
-    if (!scim?.groups) return { claims, newest };
-    const { groups = [] } = (await this.#userOf(claims, scim)) ?? {};
-    // The directory is asked now, so no token is newer.
-    return { claims: { ...claims, groups }, newest: { issuedAt: claims.issuedAt ?? 0, groups } };
-  }
-
-  /** The user of the directory that a token is for. */
-  async #userOf({ directoryValue }: PersonClaims, { attribute }: ScimEntry): Promise<DirectoryUser | undefined> {
-    const { store, config } = this.#options;
-    return directoryValue === undefined ? undefined : store.directory.user(config, attribute, directoryValue);
-  }
-
-  /** Throws PersonRefused if the directory of the config does not have the person, or not as active. */
-  async #refuseFormer(claims: PersonClaims, scim: ScimEntry): Promise<void> {
-    const user = await this.#userOf(claims, scim);
-    const { id, name } = claims;
-    if (!user?.isActive)
-      throw new PersonRefused("revoked", `The directory of your company does not have ${name} as an active user`);
-    const { store, config } = this.#options;
-    if (user.person !== id) await store.directory.known(config, user.id, id);
-  }
-
-  async #standingOf(person: Person | PersonClaims): Promise<Standing> {
-    const { store, config } = this.#options;
-    const { id, name } = person;
-    const standing = await store.people.standing({ config, id });
-    if (standing.isRevoked) throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
-    if ("expiresAt" in person && standing.signOuts.some((each) => isEndedBy(person, each)))
+    const { newest, signOuts } = await this.#standingOf(claims);
+    if (signOuts.some((each) => isEndedBy(claims, each)))
       throw new PersonRefused("invalid", "The person has signed out since the token was issued");
     const { scim } = this.oidc ?? {};
-    if (scim && "expiresAt" in person) await this.#refuseFormer(person, scim);
+    if (!scim) return { claims, newest };
+    const { groups } = await this.#userOf(claims, scim);
+    // The directory is asked now, so no token is newer.
+    return scim.groups
+      ? { claims: { ...claims, groups }, newest: { issuedAt: claims.issuedAt ?? 0, groups } }
+      : { claims, newest };
+  }
+
+  /** The user of the directory that a token is for. Throws PersonRefused if there is none, or it is not active. */
+  async #userOf({ id, name, directoryValue }: PersonClaims, { attribute }: ScimEntry): Promise<DirectoryUser> {
+    const { store, config } = this.#options;
+    const { directory } = store;
+    const user = directoryValue === undefined ? undefined : await directory.user(config, attribute, directoryValue);
+    if (!user?.isActive)
+      throw new PersonRefused("revoked", `The directory of your company does not have ${name} as an active user`);
+    if (user.person !== id) await directory.known(config, user.id, id);
+    return user;
+  }
+
+  /** Throws PersonRefused if the person was revoked. */
+  async #standingOf({ id, name }: Person): Promise<Standing> {
+    const { store, config } = this.#options;
+    const standing = await store.people.standing({ config, id });
+    if (standing.isRevoked) throw new PersonRefused("revoked", `An administrator has revoked the access of ${name}`);
     return standing;
   }
 
@@ -343,59 +342,5 @@ export class LivePeople implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#working);
-  }
-}
-
-/** The sign-in of a person to the page. */
-interface SignIn {
-  readonly claims: Pick<PersonClaims, "id" | "session" | "issuedAt">;
-  readonly idToken: string;
-  /** In milliseconds since 1970, as `endsAt`. */
-  readonly begunAt: number;
-  readonly endsAt: number;
-  /** The name of the sign-in in the database of several replicas. Any of them may end it. */
-  readonly sharedAs?: string | undefined;
-}
-
-class IdTokens {
-  /** The newest sign-in of each person, by the person's id. */
-  readonly #newest = new Map<string, SignIn>();
-
-  get size(): number {
-    return this.#newest.size;
-  }
-
-  keep(signIn: SignIn): void {
-    const { id } = signIn.claims;
-    if ((this.#newest.get(id)?.begunAt ?? 0) <= signIn.begunAt) this.#newest.set(id, signIn);
-  }
-
-  /** The names of the sign-ins that replicas share. */
-  get shared(): string[] {
-    return [...this.#newest.values()].flatMap(({ sharedAs }) => sharedAs ?? []);
-  }
-
-  /** The person's ID token. Undefined if there is none, or if the sign-in has ended. */
-  of(id: string): string | undefined {
-    const kept = this.#newest.get(id);
-    return kept && kept.endsAt > Date.now() ? kept.idToken : undefined;
-  }
-
-  /** Forgets the token of a sign-in that a person has ended. A newer one of the same person stays. */
-  end({ claims: { id }, idToken }: SignIn): void {
-    if (this.#newest.get(id)?.idToken === idToken) this.#newest.delete(id);
-  }
-
-  /** Forgets the token of a person who has signed out at the provider. */
-  signOut({ id, ...signOut }: SignOut & { id: string }): void {
-    const kept = this.#newest.get(id);
-    if (kept && isEndedBy(kept.claims, signOut)) this.#newest.delete(id);
-  }
-
-  /** Forgets the tokens of revoked people and of ended sign-ins. `ended` contains the names of shared sign-ins. */
-  forget(revoked: ReadonlySet<string>, ended: readonly string[]): void {
-    for (const [id, { sharedAs = "" }] of this.#newest) {
-      if (revoked.has(id) || ended.includes(sharedAs) || this.of(id) === undefined) this.#newest.delete(id);
-    }
   }
 }

@@ -47,7 +47,7 @@ export async function notify(
   try {
     if (to.kind === "webhook") return await post(to, given, env);
     if (to.kind !== "command") return { state: "done" };
-    // Whoever can write to a database of a team must not run commands on its machines.
+    // Many people can write to a database of a team. None of them may run commands on its machines with that.
     if (!place.documents.areFiles) return { state: "dead", message: "commands are not run for a database" };
     return await runCommand(to.command, given, env);
   } catch (error) {

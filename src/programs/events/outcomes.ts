@@ -19,6 +19,9 @@ const outcomeAgeMs = dayMs;
 /** The longest time from the beginning of a program to its end that is looked for, because a program may wait for a person. */
 const longestRunMs = 14 * dayMs;
 
+/** Runs of the followed programs that are read with each look, every few seconds. The newest count. */
+const maxFollowedRuns = 200;
+
 /** Size of a value as JSON that the next program gets. It gets a note in the place of a larger one. */
 const maxPassedValueBytes = megabyte;
 
@@ -49,14 +52,14 @@ export async function endedPrograms(
   { store, config: { origin, door } }: Pick<ExecutionParts, "store" | "config">,
   now: number,
 ): Promise<ProgramNews[]> {
-  const { readActivity, recordsKept } = await import("../trace/store.ts");
+  const { readActivity } = await import("../trace/store.ts");
   const names = new Set(triggers.map(({ on }) => on.program));
   const since = sinceOf(triggers, now);
   const owner = configOwner(origin);
   const isOurs = (each: Summary): each is Summary & { program: string } =>
     names.has(each.program ?? "") && !each.dryRun && each.config === owner && each.door === door && !each.person;
   const filter = { config: owner, programs: [...names], since: since - longestRunMs };
-  const found = (await readActivity(store, filter, { limit: recordsKept.count })).filter(isOurs);
+  const found = (await readActivity(store, filter, { limit: maxFollowedRuns })).filter(isOurs);
   const ended = found.filter(({ at, durationMs }) => at + durationMs >= since);
   return ended.map(({ id, program, ok }) => newsOf(id, program, ok)).reverse();
 }

@@ -157,7 +157,7 @@ export class Triggers {
     return this.all().filter((each) => each.program === program && !each.notify);
   }
 
-  /** What is notified of its outcomes. */
+  /** The triggers that tell its outcomes, and start nothing. */
   notificationsOf(program: string): Trigger[] {
     return this.all().filter((each) => each.program === program && each.notify);
   }

@@ -61,7 +61,7 @@ export interface ProgramToSave {
   /** What the session had read from which the code is. */
   labels?: readonly Read[] | undefined;
   from?: ProgramSource | undefined;
-  /** Whose name the version gets, and why it is saved. */
+  /** The author of the version, and the reason for it. */
   who?: string | undefined;
   why?: string | undefined;
 }

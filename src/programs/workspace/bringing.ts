@@ -103,9 +103,7 @@ function isDue(row: FileRow, parts: WorkspaceParts): boolean {
 function hasContentOf({ path, kind, size, sha256 }: FileRow, look: Look, { folder }: WorkspaceParts): boolean {
   if (kind !== "file" || look.kind !== "file" || look.size !== size) return false;
   try {
-    const hash = new Bun.CryptoHasher("sha256");
-    for (const bytes of folder.read(path, filePartBytes, maxFileBytes)) hash.update(bytes);
-    return hash.digest("hex") === sha256 && folder.look(path)?.mark === look.mark;
+    return folder.sha256(path, maxFileBytes) === sha256 && folder.look(path)?.mark === look.mark;
   } catch (error) {
     if (systemCodeOf(error) === undefined) throw error;
     return false;

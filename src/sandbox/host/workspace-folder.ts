@@ -11,6 +11,9 @@ import type { OutputFolders } from "./outputs.ts";
 /** Bytes of a path that replicas share. An index of the database has it. */
 const maxSharedPathBytes = 1_024;
 
+/** Bytes of a file that are hashed at once. */
+const hashedAtOnce = 1_048_576;
+
 /** The state of an entry. Two states with the same mark have the same contents, or are of the same folder. */
 export interface Look {
   kind: "file" | "folder";
@@ -56,6 +59,13 @@ export class WorkspaceFolder {
   *read(path: string, partBytes: number, maxBytes: number): Generator<Uint8Array> {
     using place = this.#mount.place(namesOf(path));
     yield* readParts(place, partBytes, maxBytes);
+  }
+
+  /** The hash of a file, in hexadecimal. Throws a FileRefusal, and ENOENT. */
+  sha256(path: string, maxBytes: number): string {
+    const hash = new Bun.CryptoHasher("sha256");
+    for (const bytes of this.read(path, hashedAtOnce, maxBytes)) hash.update(bytes);
+    return hash.digest("hex");
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Checks requests: Host and Origin, which protects against web pages that call this machine, and the bearer token. */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { isLoopback } from "../../base/loopback.ts";
+import { isSameSecret } from "../../base/same-secret.ts";
 import { tokenOwner } from "../owner.ts";
 import type { LiveTokens } from "../tokens/live-tokens.ts";
 import type { Caller } from "./clients.ts";
@@ -27,7 +27,7 @@ export class HttpGate {
   readonly #isLoopback: boolean;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  readonly #token: Buffer | undefined;
+  readonly #token: string | undefined;
   readonly #tokens: LiveTokens | undefined;
   readonly #people: PeopleGate | undefined;
 
@@ -35,7 +35,7 @@ export class HttpGate {
     this.#isLoopback = isLoopback(host);
     this.#hosts = new Set([host, ...allowedHosts].map((each) => each.toLowerCase()));
     this.#origins = new Set(allowedOrigins);
-    this.#token = token === undefined ? undefined : digest(token);
+    this.#token = token;
     this.#tokens = tokens;
     this.#people = people;
   }
@@ -85,11 +85,11 @@ export class HttpGate {
    * 503.
    */
   async callerOf(request: Request, address: string): Promise<Caller> {
-    if (!this.#token && !this.#people) return { address };
+    if (this.#token === undefined && !this.#people) return { address };
     const challenge = this.#people?.challengeFor(request);
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (given === undefined) throw noToken(challenge);
-    if (this.#token && timingSafeEqual(digest(given), this.#token)) return { address };
+    if (this.#token !== undefined && isSameSecret(given, this.#token)) return { address };
     const found = this.#tokens?.use(given);
     if (found?.hasExpired) throw invalidToken("The token has expired", challenge);
     if (found) {
@@ -112,11 +112,6 @@ export function preflight(): Response {
       "access-control-max-age": "600",
     },
   });
-}
-
-/** A digest has the same length for every token, as the comparison requires. */
-function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
 }
 
 /** In lower case, without port and brackets. */

@@ -1,4 +1,4 @@
-/** Who called what: the call log, newest first, with filters. */
+/** The call log, newest first, with filters: each call, and the person or agent that made it. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
@@ -9,6 +9,7 @@ import { Age } from "../age.tsx";
 import { get } from "../client.ts";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text, ToolName } from "../text.tsx";
+import { Choice, named, spans } from "./choice.tsx";
 
 /** Silence after which typed conditions count. */
 const typedMs = 250;
@@ -64,37 +65,22 @@ export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
             />
           </label>
         )}
-        <select
-          aria-label="Outcome"
-          value={query.failed ?? ""}
-          onChange={(event) => set({ failed: event.currentTarget.value || undefined })}
-        >
-          <option value="">Any outcome</option>
-          <option value="1">Not ok</option>
-        </select>
-        <select
-          aria-label="Time"
-          value={query.hours ?? ""}
-          onChange={(event) => set({ hours: event.currentTarget.value || undefined })}
-        >
-          <option value="">Any time</option>
-          <option value="1">Last hour</option>
-          <option value="24">Last 24 hours</option>
-          <option value="168">Last 7 days</option>
-        </select>
+        <Choice
+          name="Outcome"
+          value={query.failed}
+          any="Any outcome"
+          choices={[["1", "Not ok"]]}
+          onChange={(failed) => set({ failed })}
+        />
+        <Choice name="Time" value={query.hours} any="Any time" choices={spans} onChange={(hours) => set({ hours })} />
         {servers.length > 0 && (
-          <select
-            aria-label="Server"
-            value={query.server ?? ""}
-            onChange={(event) => set({ server: event.currentTarget.value || undefined })}
-          >
-            <option value="">Any server</option>
-            {servers.map((server) => (
-              <option key={server} value={server}>
-                {visible(server).slice(0, 60)}
-              </option>
-            ))}
-          </select>
+          <Choice
+            name="Server"
+            value={query.server}
+            any="Any server"
+            choices={named(servers)}
+            onChange={(server) => set({ server })}
+          />
         )}
         {isSet && (
           <button type="button" class="plain" onClick={() => setQuery({})}>

@@ -1,14 +1,9 @@
 /** The filters of the list of executions. */
-import type { ComponentChildren } from "preact";
-import { visible } from "../../../policy/visible.ts";
 import { Key, Text } from "../text.tsx";
+import { Choice, named, spans } from "./choice.tsx";
 import type { Query } from "./query.ts";
 
-/** Characters of a name in a list of choices. */
-const maxChoiceChars = 60;
-
-const states = ["running", "waiting", "done", "failed", "denied", "cancelled"];
-const spans = { "1": "Last hour", "24": "Last 24 hours", "168": "Last 7 days" };
+const states = ["running", "waiting", "done", "failed", "denied", "cancelled"].map((state) => [state, state] as const);
 
 interface FiltersProps {
   query: Query;
@@ -22,8 +17,6 @@ interface FiltersProps {
 
 export function Filters({ query, agents, doors, servers, hasKeys, onChange }: FiltersProps) {
   const set = (part: Query) => onChange({ ...query, ...part });
-  const named = (names: readonly string[]) =>
-    names.map((name) => [name, visible(name).slice(0, maxChoiceChars)] as const);
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
     <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
@@ -40,31 +33,34 @@ export function Filters({ query, agents, doors, servers, hasKeys, onChange }: Fi
         />
         {hasKeys && <Key>/</Key>}
       </label>
-      <Choice name="State" value={query.state} any="Any state" onChange={(state) => set({ state })}>
-        {options(states.map((state) => [state, state] as const))}
-      </Choice>
-      <Choice name="Time" value={query.hours} any="Any time" onChange={(hours) => set({ hours })}>
-        {options(Object.entries(spans))}
-      </Choice>
+      <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
+      <Choice name="Time" value={query.hours} any="Any time" choices={spans} onChange={(hours) => set({ hours })} />
       {servers.length > 0 && (
         <Choice
           name="Server"
           value={query.server}
           any="Any server"
+          choices={named(servers)}
           onChange={(server) => set({ server, tool: undefined })}
-        >
-          {options(named(servers))}
-        </Choice>
+        />
       )}
       {agents.length > 0 && (
-        <Choice name="Agent" value={query.agent} any="Any agent" onChange={(agent) => set({ agent })}>
-          {options(named(agents))}
-        </Choice>
+        <Choice
+          name="Agent"
+          value={query.agent}
+          any="Any agent"
+          choices={named(agents)}
+          onChange={(agent) => set({ agent })}
+        />
       )}
       {doors.length > 0 && (
-        <Choice name="Door" value={query.door} any="Any door" onChange={(door) => set({ door })}>
-          {options(named(doors))}
-        </Choice>
+        <Choice
+          name="Door"
+          value={query.door}
+          any="Any door"
+          choices={named(doors)}
+          onChange={(door) => set({ door })}
+        />
       )}
       {query.tool !== undefined && (
         <button type="button" class="chip" onClick={() => set({ tool: undefined })}>
@@ -78,36 +74,5 @@ export function Filters({ query, agents, doors, servers, hasKeys, onChange }: Fi
         </button>
       )}
     </form>
-  );
-}
-
-function options(choices: readonly (readonly [value: string, text: string])[]) {
-  return choices.map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ));
-}
-
-interface ChoiceProps {
-  name: string;
-  value: string | undefined;
-  /** The text of no choice. */
-  any: string;
-  children: ComponentChildren;
-  onChange(value: string | undefined): void;
-}
-
-function Choice({ name, value = "", any, children, onChange }: ChoiceProps) {
-  return (
-    <select
-      aria-label={name}
-      class={value === "" ? "" : "is-set"}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value || undefined)}
-    >
-      <option value="">{any}</option>
-      {children}
-    </select>
   );
 }

@@ -1,11 +1,11 @@
 /** Runs a saved program with an input, now or on a schedule, and shows its result. */
 import { useEffect, useState } from "preact/hooks";
 import type { PageOutcome, PageProgram, PageScheduled } from "../../programs-contract.ts";
-import { get, post } from "../client.ts";
+import { OutcomeText, readOutcome } from "../activity/outcome.tsx";
+import { post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
-import { ScrolledText, visibleLines } from "../text.tsx";
 import { timeIn } from "./schedules.tsx";
 
 export function ProgramForm({ program }: { program: PageProgram }) {
@@ -109,8 +109,7 @@ function Started({ id, program: { door, runs } }: { id: string; program: PagePro
   const [problem, setProblem] = useState<Reason>();
   useEffect(() => {
     if (!isOver) return;
-    const search = door === undefined ? "" : `?${new URLSearchParams({ door })}`;
-    get<PageOutcome>(`executions/${id}/outcome${search}`).then(setOutcome, setProblem);
+    readOutcome(id, door).then(setOutcome, setProblem);
   }, [isOver]);
   return (
     <div class="started" role="status">
@@ -127,15 +126,7 @@ function Started({ id, program: { door, runs } }: { id: string; program: PagePro
         )}
       </p>
       {problem && <Problem reason={problem} />}
-      {outcome?.ok === false && <Problem reason={{ message: outcome.text, hint: outcome.hint }} />}
-      {outcome?.ok === true && (
-        <ScrolledText class="arguments">{visibleLines(outcome.text || "no value")}</ScrolledText>
-      )}
-      {outcome?.isCut && (
-        <p class="about">
-          Only the beginning is shown. For all of it: <code>claudikins executions wait {id}</code>
-        </p>
-      )}
+      {outcome && <OutcomeText id={id} outcome={outcome} />}
     </div>
   );
 }
