@@ -97,7 +97,7 @@ export async function runDetached(
   io: Io,
 ): Promise<string> {
   if (!usesDaemon({}, io.env)) {
-    throw new ClaudikinsError("USAGE", "--detach runs the code in the daemon, and there can be none here", {
+    throw new ClaudikinsError("USAGE", "Code in the background runs in the daemon, and there can be none here", {
       hint: "Check that CLAUDIKINS_DAEMON is not off, and that HOME is set.",
     });
   }

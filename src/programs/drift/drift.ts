@@ -57,6 +57,7 @@ function isOf(id: string, servers: readonly string[]): boolean {
 
 /** `2 of 31 saved programs would break`. */
 export function driftText({ total, broken }: Drift): string {
+  if (total === 0) return "No program is saved yet";
   return `${broken.length} of ${counted(total, "saved program")} would break`;
 }
 
