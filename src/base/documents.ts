@@ -2,10 +2,10 @@
  * Documents: texts that several processes read and change, each named by the path of its file in the user's data folder. They are files of
  * this machine, or rows of a database that several machines share. Reading is synchronous.
  */
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
-import { namesIn, readIfThere, removeFile, stampOf, writeWhenChanged } from "./files.ts";
+import { namesIn, readIfThere, removeFile, renameOver, stampOf, writeWhenChanged } from "./files.ts";
 import { withLock } from "./lock.ts";
 
 /** A lock, and the folder of the documents that it guards. */
@@ -61,7 +61,7 @@ function fileChanges(what: string): DocumentChanges {
   return {
     write: (file, text) => void writeWhenChanged(file, text, undefined, 0o600),
     writeSecret: (file, text) => writeSecretFile(file, text, what),
-    rename: (file, to) => pathless(() => renameSync(file, to), what),
+    rename: (file, to) => pathless(() => renameOver(file, to), what),
     remove: removeFile,
   };
 }
@@ -105,7 +105,7 @@ function writeSecretFile(file: string, text: string, what: string): void {
       // A process that was killed may have left its temporary file; this process has the lock, so no other one writes.
       rmSync(temporary, { force: true });
       writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
-      renameSync(temporary, file);
+      renameOver(temporary, file);
     }, what);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -61,10 +61,29 @@ function replace(path: string, content: string, mode: number): void {
     discard(temporary);
     // The flag `wx` makes a new file, and never writes through a link that was put there.
     writeFileSync(temporary, content, { mode, flag: "wx" });
-    renameSync(temporary, target);
+    renameOver(temporary, target);
   } catch (cause) {
     discard(temporary);
     throw cause;
+  }
+}
+
+/** Milliseconds in which Windows is asked again: a virus scanner holds a file open for some hundred. */
+const renameMs = 2000;
+const renameEveryMs = 20;
+
+/** Renames a file. Windows refuses to replace a file that another program has open, so it is tried again for a moment. */
+export function renameOver(from: string, to: string): void {
+  const deadline = process.platform === "win32" ? Date.now() + renameMs : 0;
+  for (;;) {
+    try {
+      return renameSync(from, to);
+    } catch (cause) {
+      const code = systemCodeOf(cause);
+      const isOpenElsewhere = code === "EPERM" || code === "EACCES" || code === "EBUSY";
+      if (!isOpenElsewhere || Date.now() >= deadline) throw cause;
+      Bun.sleepSync(renameEveryMs);
+    }
   }
 }
 

@@ -1,18 +1,9 @@
 /** Reads and replaces files that other programs read. Every byte, the mode and the owner can be kept. */
 
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../base/errors.ts";
+import { renameOver } from "../base/files.ts";
 import { megabyte } from "../base/units.ts";
 
 /** A larger file is not a settings file. */
@@ -68,7 +59,7 @@ export function writeThrough(path: string, bytes: Uint8Array, mode: number): voi
     writeFileSync(temporary, bytes, { flag: "wx", mode: 0o600, flush: true });
     keepOwner(path, temporary);
     chmodSync(temporary, mode);
-    renameSync(temporary, path);
+    renameOver(temporary, path);
   } catch (cause) {
     rmSync(temporary, { force: true });
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${path}: ${messageOf(cause)}`, {

@@ -168,7 +168,7 @@ return [(await everything.echo({ message })) === "Echo: " + message, await every
     expect(mcpServers.claudikins.command).toBe(windowsPath(machine.executable));
     const own = readFileSync(join(machine.home, ".config", "claudikins", "claudikins.json"), "utf8");
     expect(own).toContain('"${APPDATA}"');
-    expect((await machine.run(["restore"])).code).toBe(0);
+    expect(await machine.run(["restore"])).toMatchObject({ code: 0 });
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
