@@ -70,6 +70,7 @@ function replace(path: string, content: string, mode: number): void {
 
 /** Milliseconds in which Windows is asked again: a virus scanner holds a file open for some hundred. */
 const renameMs = 2000;
+/** Milliseconds between two of these attempts. */
 const renameEveryMs = 20;
 
 /** Renames a file. Windows refuses to replace a file that another program has open, so it is tried again for a moment. */
@@ -77,7 +78,8 @@ export function renameOver(from: string, to: string): void {
   const deadline = process.platform === "win32" ? Date.now() + renameMs : 0;
   for (;;) {
     try {
-      return renameSync(from, to);
+      renameSync(from, to);
+      return;
     } catch (cause) {
       const code = systemCodeOf(cause);
       const isOpenElsewhere = code === "EPERM" || code === "EACCES" || code === "EBUSY";
