@@ -19,6 +19,7 @@ import { measureProtection } from "./protection.ts";
 import { measureQuality } from "./quality.ts";
 import { measureSearch } from "./search.ts";
 import type { Measure } from "./section.ts";
+import { measureSources } from "./sources.ts";
 import { measureStartup } from "./startup.ts";
 import { measureSurface } from "./surface.ts";
 import { measureTasks } from "./tasks.ts";
@@ -47,5 +48,6 @@ export const measures: Record<string, Measure> = {
   files: measureFiles,
   search: measureSearch,
   quality: measureQuality,
+  sources: measureSources,
   gen: measureGen,
 };
