@@ -67,13 +67,15 @@ async function made(
   const reads: KeptRead[] = [];
   let root: Root | undefined;
   for (const [index, address] of chosen.entries()) {
-    const read = (await reader.readChosen(address))!;
+    const read = (await reader.readChosen(address))!;console.error("read", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
     reads.push({ chosen: index, hash: hashOf(read.bytes), ...(read.etag === undefined ? {} : { etag: read.etag }) });
-    root = root ? overlaid(root, read) : rootOf(read);
+    root = root ? overlaid(root, read) : rootOf(read, chosen.length === 1);
   }
+console.error("parsed", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
   const { url, value, mayRefer } = root!;
   // The text of the document, which is no longer needed.
   Bun.gc(true);
+console.error("gc", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
   const documents = new Documents({ url: baseOf(value["$self"], url), value });
   await documents.load(reader, mayRefer, (asked, read) => {
     reads.push({
@@ -82,7 +84,8 @@ async function made(
       ...(read.etag === undefined ? {} : { etag: read.etag }),
     });
   });
-  const bytes = compiled(documents, { include, exclude }, baseUrl);
+  console.error("loaded", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));const bytes = compiled(documents, { include, exclude }, baseUrl);
+console.error("compiled", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
   // The thread of the protocol takes memory for the API from now on.
   Bun.gc(true);
   // A document that could not be read may be there the next time.
@@ -97,8 +100,8 @@ interface Root {
   mayRefer: boolean;
 }
 
-function rootOf({ url, bytes }: ReadText): Root {
-  return { url, value: parseDocument(bytes, "The document"), mayRefer: leadsAway(bytes) };
+function rootOf({ url, bytes }: ReadText, isReadOnly: boolean): Root {
+  return { url, value: parseDocument(bytes, "The document", { isReadOnly }), mayRefer: leadsAway(bytes) };
 }
 
 function overlaid({ url, value, mayRefer }: Root, { bytes }: ReadText): Root {

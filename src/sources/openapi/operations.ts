@@ -45,7 +45,8 @@ export interface Selection {
   exclude?: readonly string[] | undefined;
 }
 
-interface Found extends OperationPlace {
+/** An operation that was found. Its places are looked up again, since those of a whole document take much memory. */
+interface Found {
   method: string;
   path: string;
   operationId: string | undefined;
@@ -64,7 +65,8 @@ export function readOperations(
 ): void {
   const isSwagger2 = typeof documents.root.value["swagger"] === "string";
   const read: Read = { documents, schemas: new FlatSchemas(documents), isSwagger2, hasSecurity, known: new WeakMap() };
-  const all = foundIn(documents);
+  const paths = documents.object(at({ value: documents.root.value, document: documents.root }, "paths"));
+  const all = foundIn(documents, paths);
   for (const [index, name] of toolNames(all).entries()) all[index]!.name = name;
   const chosen = all.filter((each) => isChosen(each, selection));
   // Deprecated operations come last.
@@ -78,7 +80,7 @@ export function readOperations(
     // Otherwise the garbage of thousands of operations would be collected in the end only.
     if (index % collectedOperations === collectedOperations - 1) edenGC();
     try {
-      const { tool, operation } = one(read, found, chars, baseUrl);
+      const { tool, operation } = one(read, { ...found, ...placesOf(documents, paths!, found) }, chars, baseUrl);
       onOperation(tool, operation);
     } catch (error) {
       failed += 1;
@@ -97,27 +99,14 @@ export function readOperations(
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-function foundIn(documents: Documents): Found[] {
+function foundIn(documents: Documents, paths: ObjectPlace | undefined): Found[] {
   const found: Found[] = [];
-  const root: ObjectPlace = { value: documents.root.value, document: documents.root };
-  const paths = documents.object(at(root, "paths"));
   for (const path of paths ? Object.keys(paths.value) : []) {
     if (path.startsWith("x-")) continue;
     const item = documents.object(at(paths!, path));
     if (!item) continue;
-    const more = documents.object(at(item, "additionalOperations"));
-    const places: [string, Place][] = [
-      ...methods
-        .filter((method) => method in item.value)
-        .map((method): [string, Place] => [method.toUpperCase(), at(item, method)]),
-      ...(more
-        ? Object.keys(more.value)
-            .filter((method) => /^[A-Za-z-]{1,40}$/.test(method))
-            .map((method): [string, Place] => [method, at(more, method)])
-        : []),
-    ];
-    for (const [method, place] of places) {
-      const operation = documents.object(place);
+    for (const method of methodsOf(documents, item)) {
+      const operation = operationOf(documents, item, method);
       if (!operation) continue;
       if (found.length === maxOperations) {
         documents.tell(
@@ -129,8 +118,6 @@ function foundIn(documents: Documents): Found[] {
       found.push({
         method,
         path,
-        item,
-        operation,
         operationId: typeof operationId === "string" ? operationId : undefined,
         tags: stringsIn(tags),
         isDeprecated: deprecated === true,
@@ -139,6 +126,21 @@ function foundIn(documents: Documents): Found[] {
     }
   }
   return found;
+}
+
+function methodsOf(documents: Documents, item: ObjectPlace): string[] {
+  const more = documents.object(at(item, "additionalOperations"));
+  return [
+    ...methods.filter((method) => method in item.value).map((method) => method.toUpperCase()),
+    ...Object.keys(more?.value ?? {}).filter((method) => /^[A-Za-z-]{1,40}$/.test(method)),
+  ];
+}
+
+function operationOf(documents: Documents, item: ObjectPlace, method: string): ObjectPlace | undefined {
+  const usual = method.toLowerCase();
+  if (methods.includes(usual) && usual in item.value && method !== usual) return documents.object(at(item, usual));
+  const more = documents.object(at(item, "additionalOperations"));
+  return more && documents.object(at(more, method));
 }
 
 /** A pattern with a slash is compared with the path, or with the method and the path. Others are compared with the name, the id and the tags. */
@@ -153,9 +155,16 @@ function isChosen({ name, operationId, tags, method, path }: Found, { include, e
   return (include === undefined || include.length === 0 || include.some(fits)) && !exclude.some(fits);
 }
 
+function placesOf(documents: Documents, paths: ObjectPlace, { path, method }: Found): OperationPlace {
+  const item = documents.object(at(paths, path));
+  const operation = item && operationOf(documents, item, method);
+  if (!operation) throw new Error("it is gone");
+  return { item, operation };
+}
+
 function one(
   read: Read,
-  found: Found,
+  found: Found & OperationPlace,
   chars: number,
   baseUrl: string | undefined,
 ): { tool: Tool; operation: Operation } {

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../../base/json-object.ts";
 import { weigh } from "../../../base/json-weight.ts";
 import { megabyte, megabytes } from "../../../base/units.ts";
 import { oneLine } from "../../../base/visible-text.ts";
+import { largeEntryBytes, parseLargeJson } from "./large-json.ts";
 
 /** Values in one JSON document. The largest known one has about four million, which take 250 MB. */
 const maxDocumentValues = 8_000_000;
@@ -21,29 +22,32 @@ const maxOddJsonBytes = 8 * megabyte;
 /** Characters of a parser's message in an error. */
 const maxParserMessageChars = 200;
 
-/** Throws CONFIG_INVALID. `what` begins the error, such as `The document`. */
-export function parseDocument(received: Uint8Array, what: string): JsonObject {
+/**
+ * Throws CONFIG_INVALID. `what` begins the error, such as `The document`. With `isReadOnly`, the paths of a large document are parsed when they
+ * are read, so changes of them would be lost, and a faulty one throws then.
+ */
+export function parseDocument(received: Uint8Array, what: string, { isReadOnly = false } = {}): JsonObject {
   const bytes = withoutMark(received);
-  const value = parsed(bytes, what);
+  const value = parsed(bytes, what, isReadOnly && bytes.length > maxOddJsonBytes);
   // A YAML stream: the first document counts.
   const first = Array.isArray(value) ? value.find(isObject) : value;
   if (isObject(first)) return first;
   throw invalid(`${what} is not an object in JSON or YAML`);
 }
 
-function parsed(bytes: Uint8Array, what: string): unknown {
+function parsed(bytes: Uint8Array, what: string, isLarge: boolean): unknown {
   const first = firstCharacter(bytes);
   if (first === "<") {
     const hint = "Give the address of the JSON or YAML file, which the page usually links to.";
     throw invalid(`${what} is a web page or XML, not JSON or YAML`, hint);
   }
   if (first !== "{" && first !== "[") return yaml(bytes, what);
-  const { depth, values } = weigh(bytes);
+  const { depth, values, large } = weigh(bytes, isLarge ? largeEntryBytes : undefined);
   if (depth > maxDocumentLevels) throw invalid(`${what} is nested more than ${maxDocumentLevels} levels deep`);
   if (values > maxDocumentValues)
     throw invalid(`${what} has more than ${maxDocumentValues / 1_000_000} million values`);
   try {
-    return JSON.parse(textOf(bytes));
+    return isLarge ? parseLargeJson(bytes, large) : JSON.parse(textOf(bytes));
   } catch (cause) {
     if (bytes.length > maxOddJsonBytes) throw invalid(`${what} is not valid JSON: ${shown(cause)}`);
     return yaml(bytes, what);
