@@ -155,16 +155,21 @@ function thrownBy(error: unknown): ThrownError {
 
 /**
  * Runs in the worker: answers every message with what `work` returns or throws. An output must not have a property
- * `thrown`.
+ * `thrown`. `moved` are the buffers of an output that are moved instead of copied.
  */
-export function answerJobs<Input, Output>(self: Worker, work: (input: Input) => Output | Promise<Output>): void {
+export function answerJobs<Input, Output>(
+  self: Worker,
+  work: (input: Input) => Output | Promise<Output>,
+  moved: (output: Output) => ArrayBuffer[] = () => [],
+): void {
   let collecting: Timer | undefined;
   self.onmessage = async ({ data }: MessageEvent<Input>) => {
     clearTimeout(collecting);
     // An idle worker does not collect garbage by itself, and a job may leave hundreds of megabytes.
     collecting = setTimeout(() => Bun.gc(true), workerCollectAfterMs);
     try {
-      self.postMessage((await work(data)) satisfies ThreadAnswer<Output>);
+      const output = await work(data);
+      self.postMessage(output satisfies ThreadAnswer<Output>, moved(output));
     } catch (error) {
       self.postMessage({ thrown: thrownBy(error) } satisfies ThreadAnswer<Output>);
     }

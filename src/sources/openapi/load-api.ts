@@ -67,15 +67,13 @@ async function made(
   const reads: KeptRead[] = [];
   let root: Root | undefined;
   for (const [index, address] of chosen.entries()) {
-    const read = (await reader.readChosen(address))!;console.error("read", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
+    const read = (await reader.readChosen(address))!;
     reads.push({ chosen: index, hash: hashOf(read.bytes), ...(read.etag === undefined ? {} : { etag: read.etag }) });
     root = root ? overlaid(root, read) : rootOf(read, chosen.length === 1);
   }
-console.error("parsed", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
   const { url, value, mayRefer } = root!;
   // The text of the document, which is no longer needed.
   Bun.gc(true);
-console.error("gc", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
   const documents = new Documents({ url: baseOf(value["$self"], url), value });
   await documents.load(reader, mayRefer, (asked, read) => {
     reads.push({
@@ -84,10 +82,7 @@ console.error("gc", Math.round(process.memoryUsage().rss/1e6), Math.round(proces
       ...(read.etag === undefined ? {} : { etag: read.etag }),
     });
   });
-  console.error("loaded", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));const bytes = compiled(documents, { include, exclude }, baseUrl);
-console.error("compiled", Math.round(process.memoryUsage().rss/1e6), Math.round(process.memoryUsage().heapUsed/1e6), Math.round(process.memoryUsage().external/1e6));
-  // The thread of the protocol takes memory for the API from now on.
-  Bun.gc(true);
+  const bytes = compiled(documents, { include, exclude }, baseUrl);
   // A document that could not be read may be there the next time.
   if (documents.isWhole) cache.write(reads, bytes);
   return bytes;
@@ -168,7 +163,7 @@ function leadsAway(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let at = text.indexOf("$ref"); at !== -1; at = text.indexOf("$ref", at + 4)) {
     const after = text.toString("latin1", at + 4, at + 4 + referenceChars);
-    if (!/^["']?\s*:\s*["']?#/.test(after)) return true;
+    if (/^["']?\s*:(?!\s*(?:["']?#|\{))/.test(after)) return true;
   }
   return false;
 }

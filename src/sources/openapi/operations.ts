@@ -1,5 +1,4 @@
 /** Makes tools and operations of the paths of a document. */
-import { edenGC } from "bun:jsc";
 import type { Tool } from "@modelcontextprotocol/client";
 import { messageOf } from "../../base/errors.ts";
 import { type JsonObject, stringsIn } from "../../base/json-object.ts";
@@ -32,7 +31,7 @@ const maxSchemaCharsOfTool = 24_000;
 const argumentsShare = 0.5;
 
 /** Operations after which garbage is collected. */
-const collectedOperations = 500;
+const collectedOperations = 1000;
 
 /** Operations that are named in problems. */
 const maxNamedProblems = 20;
@@ -78,7 +77,7 @@ export function readOperations(
   let failed = 0;
   for (const [index, found] of sorted.entries()) {
     // Otherwise the garbage of thousands of operations would be collected in the end only.
-    if (index % collectedOperations === collectedOperations - 1) edenGC();
+    if (index % collectedOperations === collectedOperations - 1) Bun.gc(true);
     try {
       const { tool, operation } = one(read, { ...found, ...placesOf(documents, paths!, found) }, chars, baseUrl);
       onOperation(tool, operation);

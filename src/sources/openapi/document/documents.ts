@@ -96,16 +96,11 @@ export class Documents {
   /** The addresses of other documents in the references of a document. */
   #namedBy({ value, url }: LoadedDocument): Set<string> {
     const named = new Set<string>();
-    const seen = new Set<object>();
-    const waiting: unknown[] = [value];
-    while (waiting.length > 0) {
-      const node = waiting.pop();
-      if (typeof node !== "object" || node === null || seen.has(node)) continue;
+    // Parts of a large document are parsed when they are read, and must not all stay.
+    const seen = new WeakSet();
+    const visit = (node: object): void => {
+      if (seen.has(node)) return;
       seen.add(node);
-      if (Array.isArray(node)) {
-        for (const each of node) if (typeof each === "object") waiting.push(each);
-        continue;
-      }
       const reference = (node as JsonObject)["$ref"];
       if (typeof reference === "string" && !reference.startsWith("#")) {
         const address = addressOf(reference, url);
@@ -113,9 +108,10 @@ export class Documents {
       }
       for (const key in node) {
         const each = (node as JsonObject)[key];
-        if (typeof each === "object") waiting.push(each);
+        if (typeof each === "object" && each !== null) visit(each);
       }
-    }
+    };
+    visit(value);
     return named;
   }
 

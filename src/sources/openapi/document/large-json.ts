@@ -6,16 +6,19 @@ import { randomUUID } from "node:crypto";
 import { isObject, type JsonObject } from "../../../base/json-object.ts";
 import type { Span } from "../../../base/json-weight.ts";
 
-/** An entry with fewer bytes is parsed at once. */
+/** Bytes of an entry that is parsed on its own. Smaller ones are parsed at once. */
 export const largeEntryBytes = 200;
 
 /**
  * `entries` are the large arrays and objects at depth 3, as `weigh` found them. An entry of `paths` is parsed each time that it is read, except
- * for the one that was read last. Throws what `JSON.parse` throws; a faulty entry of `paths` throws when it is read.
+ * for the one that was read last. Throws what `JSON.parse` throws. A faulty entry of `paths` throws when it is read, as `errorOf` makes of it.
  */
-export function parseLargeJson(json: Uint8Array, entries: readonly Span[]): unknown {
+export function parseLargeJson(
+  json: Uint8Array,
+  entries: readonly Span[],
+  errorOf: (cause: unknown) => Error,
+): unknown {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.length);
-  const parsed = ({ start, end }: Span): unknown => JSON.parse(bytes.toString("utf8", start, end));
   // Each large entry is replaced by a text that stands nowhere in the document.
   const mark = randomUUID();
   const texts: string[] = [];
@@ -27,26 +30,40 @@ export function parseLargeJson(json: Uint8Array, entries: readonly Span[]): unkn
   texts.push(bytes.toString("utf8", last));
   const root: unknown = JSON.parse(texts.join(""));
   if (!isObject(root)) return JSON.parse(bytes.toString());
-  const spanOf = (value: unknown) =>
-    typeof value === "string" && value.startsWith(mark) ? entries[Number(value.slice(mark.length))] : undefined;
+  const entryOf = (value: unknown): unknown => {
+    if (typeof value !== "string" || !value.startsWith(mark)) return value;
+    const { start, end } = entries[Number(value.slice(mark.length))]!;
+    return JSON.parse(bytes.toString("utf8", start, end));
+  };
   for (const [part, value] of Object.entries(root)) {
-    if (typeof value !== "object" || value === null) continue;
-    const holder = value as JsonObject;
-    const read = part === "paths" ? keepingLast(parsed) : parsed;
-    for (const key of Object.keys(holder)) {
-      const span = spanOf(holder[key]);
-      if (!span) continue;
-      const property = part === "paths" ? { get: () => read(span) } : { value: read(span), writable: true };
-      Object.defineProperty(holder, key, { ...property, enumerable: true, configurable: true });
-    }
+    if (part === "paths" && isObject(value)) root[part] = readLater(value, entryOf, errorOf);
+    else if (typeof value === "object" && value !== null) readNow(value as JsonObject, entryOf);
   }
   return root;
 }
 
-function keepingLast(parsed: (span: Span) => unknown): (span: Span) => unknown {
-  let last: { span: Span; value: unknown } | undefined;
-  return (span) => {
-    if (last?.span !== span) last = { span, value: parsed(span) };
-    return last.value;
-  };
+function readNow(part: JsonObject, entryOf: (value: unknown) => unknown): void {
+  for (const key of Object.keys(part)) {
+    const value = entryOf(part[key]);
+    // An assignment to `__proto__` would be no entry.
+    if (value !== part[key]) Object.defineProperty(part, key, { value });
+  }
+}
+
+function readLater(
+  part: JsonObject,
+  entryOf: (value: unknown) => unknown,
+  errorOf: (cause: unknown) => Error,
+): JsonObject {
+  let last: { key: PropertyKey; value: unknown } | undefined;
+  return new Proxy(part, {
+    get(target, key) {
+      try {
+        if (last?.key !== key) last = { key, value: entryOf(Reflect.get(target, key)) };
+        return last.value;
+      } catch (cause) {
+        throw errorOf(cause);
+      }
+    },
+  });
 }

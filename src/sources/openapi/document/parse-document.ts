@@ -46,10 +46,11 @@ function parsed(bytes: Uint8Array, what: string, isLarge: boolean): unknown {
   if (depth > maxDocumentLevels) throw invalid(`${what} is nested more than ${maxDocumentLevels} levels deep`);
   if (values > maxDocumentValues)
     throw invalid(`${what} has more than ${maxDocumentValues / 1_000_000} million values`);
+  const faulty = (cause: unknown) => invalid(`${what} is not valid JSON: ${shown(cause)}`);
   try {
-    return isLarge ? parseLargeJson(bytes, large) : JSON.parse(textOf(bytes));
+    return isLarge ? parseLargeJson(bytes, large, faulty) : JSON.parse(textOf(bytes));
   } catch (cause) {
-    if (bytes.length > maxOddJsonBytes) throw invalid(`${what} is not valid JSON: ${shown(cause)}`);
+    if (bytes.length > maxOddJsonBytes) throw faulty(cause);
     return yaml(bytes, what);
   }
 }
