@@ -1,4 +1,5 @@
 /** Programs that others have made, as web APIs: a DNS server that publishes its document, and a package registry whose document a user has written. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import { freePort } from "../support/free-port.ts";
@@ -10,6 +11,14 @@ export const signInsAMinute = 4;
 const schemaOfDns = "/usr/share/doc/pdns-backend-sqlite3/schema.sqlite3.sql";
 
 export const hasPowerDns: boolean = Bun.which("pdns_server") !== null && Bun.which("sqlite3") !== null;
+
+export const hasJupyter: boolean = Bun.which("jupyter-server") !== null;
+
+/** `TEST_SERVERS` is a folder in which these npm packages were installed. */
+const programIn = (name: string, file: string) => join(process.env["TEST_SERVERS"] ?? "", "node_modules", name, file);
+
+export const hasUnleash: boolean = existsSync(programIn("unleash-server", "dist/server.js"));
+export const hasPostGraphile: boolean = existsSync(programIn("postgraphile", "cli.js"));
 
 /** A program in a folder of its own, which answers at `url`. */
 export class RealProgram implements AsyncDisposable {
@@ -67,10 +76,49 @@ export class RealProgram implements AsyncDisposable {
     return await RealProgram.#started(command, url, folder);
   }
 
-  static async #started(command: string[], url: string, folder: TemporaryFolder): Promise<RealProgram> {
+  /** Jupyter Server, from Debian's `jupyter-server`. Its document is at `/api/spec.yaml`. */
+  static async jupyter(token: string): Promise<RealProgram> {
+    const folder = temporaryFolder();
+    const port = freePort();
+    const settings = { token, port, ip: "127.0.0.1", root_dir: folder.path };
+    const flags = Object.entries(settings).map(([name, value]) => `--ServerApp.${name}=${value}`);
+    const command = ["jupyter-server", "--no-browser", "--allow-root", ...flags];
+    return await RealProgram.#started(command, `http://127.0.0.1:${port}`, folder);
+  }
+
+  /** Unleash, which manages feature flags. Its document is at `/docs/openapi.json`. */
+  static async unleash(database: string, token: string): Promise<RealProgram> {
+    const port = freePort();
+    const command = ["node", programIn("unleash-server", "dist/server.js")];
+    return await RealProgram.#started(command, `http://127.0.0.1:${port}`, temporaryFolder(), {
+      DATABASE_URL: database,
+      DATABASE_SSL: "false",
+      HTTP_HOST: "127.0.0.1",
+      PORT: String(port),
+      INIT_ADMIN_API_TOKENS: token,
+      CHECK_VERSION: "false",
+      SEND_TELEMETRY: "false",
+    });
+  }
+
+  /** PostGraphile, which makes a GraphQL API of a database. */
+  static async postGraphile(database: string): Promise<RealProgram> {
+    const port = freePort();
+    const command = ["node", programIn("postgraphile", "cli.js")];
+    const flags = ["--connection", database, "--schema", "public", "--port", String(port), "--host", "127.0.0.1"];
+    return await RealProgram.#started([...command, ...flags], `http://127.0.0.1:${port}`, temporaryFolder());
+  }
+
+  static async #started(
+    command: string[],
+    url: string,
+    folder: TemporaryFolder,
+    more: Record<string, string> = {},
+  ): Promise<RealProgram> {
+    const common = { PATH: Bun.env["PATH"] ?? "", HOME: folder.path, NODE_ENV: "production", NODE_NO_WARNINGS: "1" };
     const process = Bun.spawn(command, {
       cwd: folder.path,
-      env: { PATH: Bun.env["PATH"] ?? "", HOME: folder.path, NODE_ENV: "production", NODE_NO_WARNINGS: "1" },
+      env: { ...common, ...more },
       stdio: ["ignore", "ignore", "ignore"],
     });
     const program = new RealProgram(url, process, folder);

@@ -8,8 +8,8 @@ import type { Operation } from "./operation.ts";
 /** Characters of the API's own message. */
 const maxMessageChars = 2_000;
 
-/** Fields with problems that are listed. */
-const maxFields = 20;
+/** Details that are listed: the fields with problems, in most APIs. */
+const maxDetails = 20;
 
 /** Levels in which a message is looked for. */
 const maxMessageDepth = 4;
@@ -34,11 +34,11 @@ export function errorText(error: ApiError): string {
   const own = messageIn(value) ?? (value === undefined ? plainMessage(body) : undefined);
   const text = own ?? operation.responses[String(status)]?.description ?? "";
   const said = text.trim().toLowerCase() === statusText.toLowerCase() ? "" : text;
-  const fields = fieldsIn(value);
+  const details = detailsIn(value).filter((each) => !said.includes(each));
   const first = `${status}${statusText === "" ? "" : ` ${statusText}`}`;
   return [
     said === "" ? first : `${first}: ${oneLine(said, maxMessageChars)}`,
-    ...(fields.length === 0 ? [] : [`Fields: ${fields.join("; ")}`]),
+    ...(details.length === 0 ? [] : [`Details: ${details.join("; ")}`]),
     adviceFor(error),
   ]
     .filter(Boolean)
@@ -141,7 +141,7 @@ function messageIn(value: unknown, depth = 0): string | undefined {
   if (typeof value === "string") return value.trim() || undefined;
   if (depth > maxMessageDepth) return undefined;
   if (Array.isArray(value)) {
-    const parts = value.slice(0, maxFields).flatMap((each) => messageIn(each, depth + 1) ?? []);
+    const parts = value.slice(0, maxDetails).flatMap((each) => messageIn(each, depth + 1) ?? []);
     return parts.length === 0 ? undefined : parts.join("; ");
   }
   if (!isObject(value)) return undefined;
@@ -157,22 +157,22 @@ function messageIn(value: unknown, depth = 0): string | undefined {
   return isOf("errors") ? messageIn(value["errors"], depth + 1) : undefined;
 }
 
-/** The fields that the API complains about, as `name: message`. */
-function fieldsIn(value: unknown): string[] {
+/** The fields that the API complains about, as `name: message`, and messages without a field. */
+function detailsIn(value: unknown): string[] {
   if (!isObject(value)) return [];
   const list = [value["errors"], value["detail"], value["violations"], value["invalid-params"], value["details"]].find(
     (each) => Array.isArray(each) || isObject(each),
   );
   const lines = Array.isArray(list)
-    ? list.filter(isObject).map(fieldLine)
+    ? list.filter(isObject).map(detailLine)
     : Object.entries(Object(list) as JsonObject).map(([name, each]) => {
         const said = messageIn(each);
         return said === undefined ? undefined : `${name}: ${said}`;
       });
-  return lines.flatMap((line) => (line === undefined ? [] : [oneLine(line, 300)])).slice(0, maxFields);
+  return lines.flatMap((line) => (line === undefined ? [] : [oneLine(line, 300)])).slice(0, maxDetails);
 }
 
-function fieldLine(problem: JsonObject): string | undefined {
+function detailLine(problem: JsonObject): string | undefined {
   const { field, loc, path, pointer, param, name, propertyPath, source } = problem;
   const place = [
     field,
@@ -184,8 +184,8 @@ function fieldLine(problem: JsonObject): string | undefined {
     isObject(source) ? source["pointer"] : undefined,
     name,
   ].find((each) => typeof each === "string" || Array.isArray(each));
-  if (place === undefined) return undefined;
   const said = messageIn(problem) ?? (typeof problem["msg"] === "string" ? problem["msg"] : problem["code"]);
+  if (place === undefined) return said === undefined ? undefined : String(said);
   return `${Array.isArray(place) ? place.join(".") : String(place)}${said === undefined ? "" : `: ${String(said)}`}`;
 }
 

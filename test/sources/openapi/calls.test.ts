@@ -100,7 +100,7 @@ describe("an error says its status, the API's own message and what to do", () =>
       ],
     };
     expect(await error(422, body)).toBe(
-      "422 Unprocessable Entity: Validation Failed\nFields: title: missing; body.age: not a number\nCorrect the arguments, and call again.",
+      "422 Unprocessable Entity: Validation Failed\nDetails: title: missing; body.age: not a number\nCorrect the arguments, and call again.",
     );
   });
 

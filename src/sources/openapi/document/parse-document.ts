@@ -38,7 +38,8 @@ export function parseDocument(received: Uint8Array, what: string, { isReadOnly =
 function parsed(bytes: Uint8Array, what: string, isLarge: boolean): unknown {
   const first = firstCharacter(bytes);
   if (first === "<") {
-    const hint = "Give the address of the JSON or YAML file, which the page usually links to.";
+    const hint =
+      'Give the address of the JSON or YAML file, which the page usually links to. If its host wants a sign-in, add "baseUrl" and "headers".';
     throw invalid(`${what} is a web page or XML, not JSON or YAML`, hint);
   }
   if (first !== "{" && first !== "[") return yaml(bytes, what);
