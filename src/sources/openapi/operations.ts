@@ -30,8 +30,8 @@ const maxSchemaCharsOfTool = 24_000;
 /** The share of the schema of the arguments. */
 const argumentsShare = 0.5;
 
-/** Operations after which garbage is collected. */
-const collectedOperations = 1000;
+/** Paths or operations after which garbage is collected. */
+const collectedOperations = 500;
 
 /** Operations that are named in problems. */
 const maxNamedProblems = 20;
@@ -76,8 +76,7 @@ export function readOperations(
   const chars = Math.min(maxSchemaCharsOfTool, Math.floor(maxSchemaCharsOfApi / Math.max(1, sorted.length)));
   let failed = 0;
   for (const [index, found] of sorted.entries()) {
-    // Otherwise the garbage of thousands of operations would be collected in the end only.
-    if (index % collectedOperations === collectedOperations - 1) Bun.gc(true);
+    collectSometimes(index);
     try {
       const { tool, operation } = one(read, { ...found, ...placesOf(documents, paths!, found) }, chars, baseUrl);
       onOperation(tool, operation);
@@ -96,11 +95,17 @@ export function readOperations(
     );
 }
 
+/** Otherwise the garbage of thousands of operations would be collected in the end only. */
+function collectSometimes(index: number): void {
+  if (index % collectedOperations === collectedOperations - 1) Bun.gc(true);
+}
+
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
 function foundIn(documents: Documents, paths: ObjectPlace | undefined): Found[] {
   const found: Found[] = [];
-  for (const path of paths ? Object.keys(paths.value) : []) {
+  for (const [index, path] of Object.keys(paths?.value ?? {}).entries()) {
+    collectSometimes(index);
     if (path.startsWith("x-")) continue;
     const item = documents.object(at(paths!, path));
     if (!item) continue;
