@@ -126,7 +126,7 @@ function changesOfResults(
     tool,
     calls: places,
     text: `${tool}: ${change.text}`,
-    isCertain: change.kind === "gone",
+    isCertain: change.isCertain,
     answered: (call) => withResult(call, change),
   }));
 }

@@ -111,7 +111,18 @@ function withChanges(recording: Recording, changes: readonly DefinitionChange[])
 
 const isCertain = (change: DefinitionChange) => change.isCertain;
 
-/** A value that only may come about makes other values, which is no harm. A failure is, and so is another type. */
-function isHarm({ kind }: Difference, isCertain: boolean): boolean {
-  return isCertain || kind === "failure" || kind === "type" || kind === "missing";
+/**
+ * A value that only may come about makes other values, which is no harm. A failure is, and so is another type, or a text with the mark of a value
+ * that the program did not expect.
+ */
+function isHarm({ kind, expected, actual }: Difference, isCertain: boolean): boolean {
+  return isCertain || kind === "failure" || kind === "type" || kind === "missing" || isMarked(actual, expected);
+}
+
+/** What JavaScript writes into a text for a value of another type. */
+const marks = ["undefined", "null", "NaN", "Invalid Date", "[object Object]"];
+
+function isMarked(actual: unknown, expected: unknown): boolean {
+  if (typeof actual !== "string" || typeof expected !== "string") return false;
+  return marks.some((mark) => actual.includes(mark) && !expected.includes(mark));
 }
