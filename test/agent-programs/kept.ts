@@ -1,8 +1,10 @@
 /** Programs that were kept from a run with real servers, and the same servers after they have changed. */
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import type { App } from "../../src/app/app.ts";
+import { App } from "../../src/app/app.ts";
 import type { JsonObject } from "../../src/base/json-object.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { CurrentTools } from "../../src/programs/drift/current.ts";
 import { judged } from "../../src/programs/drift/judge.ts";
 import { seenNow } from "../../src/programs/drift/live.ts";
@@ -14,6 +16,7 @@ import { codeWithInput } from "../../src/programs/saved/inputs.ts";
 import { ProgramLibrary } from "../../src/programs/saved/library.ts";
 import type { SavedProgram } from "../../src/programs/saved/model.ts";
 import { withoutFences } from "../../src/sandbox/code/transpile.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { cli } from "../cli/in-memory.ts";
 import { type DriftedTools, driftedResult } from "../fixtures/drifted.ts";
 import { builtInDemo, type Entry, everything, filesystem, fixture, memory } from "../support/servers.ts";
@@ -58,12 +61,17 @@ export class KeptPrograms implements AsyncDisposable {
       folder.write("program.ts", code);
       await done(folder, "exec", "program.ts", "--record");
       const json = await done(folder, "programs", "keep", "last", "--name", savedName(name), "--yes", "--json");
-      const { recording, inputs } = JSON.parse(json) as { recording?: object; inputs: { name: string; value: unknown }[] };
+      const { recording, inputs } = JSON.parse(json) as {
+        recording?: object;
+        inputs: { name: string; value: unknown }[];
+      };
       const given = inputs.map(({ name, value }) => `${name}:=${JSON.stringify(value)}`);
       // A record has only the beginnings of long results.
       if (!recording) await done(folder, "programs", "record", savedName(name), ...given);
     }
-    const app = await folder.open();
+    const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
+    const config = await loadConfig({ cwd: folder.path, env });
+    const app = new App(config, new Sandbox({ keptWorkers: 2 }), { env, cwd: folder.path, log: silentLog });
     const { savedPrograms: place } = app.config;
     const [library, files] = [new ProgramLibrary(place), new RecordingFiles(place)];
     const all = new Map<string, Kept>();
@@ -95,9 +103,10 @@ export class KeptPrograms implements AsyncDisposable {
 
   /** Why it would break with that server, as `programs check --live` finds it. */
   async reasons({ program, recording }: Kept, server: string, change: DriftedTools) {
-    return this.#changed(server, change, async () => {
+    const isGone = Object.values(change).some(({ kind }) => kind === "gone");
+    const reasons = await this.#changed(server, change, async () => {
       const { config, catalog, env, cwd } = this.#app;
-      await catalog.list(server);
+      if (isGone) await catalog.list(server);
       const seen = await seenNow([recording], this.#app, signal);
       const tools = await CurrentTools.of({ config, catalog, env, cwd });
       const job = {
@@ -109,13 +118,20 @@ export class KeptPrograms implements AsyncDisposable {
       };
       return (await judged(job, this.#app.sandbox)).reasons;
     });
+    if (isGone) await this.#app.catalog.list(server);
+    return reasons;
   }
 
-  /** The differences of a replay in which the tool answers as that server does. */
-  async differences({ program, recording }: Kept, tool: string, change: DriftedTools) {
-    const calls = recording.calls.map(({ result, ...call }) => {
-      if (call.tool !== tool || result === undefined) return { ...call, ...(result === undefined ? {} : { result }) };
-      const { content, structuredContent, isError } = driftedResult(tool, answered(result), change) as typeof result & Answered;
+  /** The differences of a replay in which the tool answers as that server does, from a place among the calls on. */
+  async differences({ program, recording }: Kept, tool: string, change: DriftedTools, from = 0) {
+    const calls = recording.calls.map(({ result, ...call }, place) => {
+      if (place < from || call.tool !== tool || result === undefined)
+        return { ...call, ...(result === undefined ? {} : { result }) };
+      const { content, structuredContent, isError } = driftedResult(
+        tool,
+        answered(result),
+        change,
+      ) as unknown as Answered;
       const [{ text }] = content;
       if (isError) return { ...call, error: { code: "TOOL_FAILED", message: text } };
       return { ...call, result: structuredContent ?? text };
@@ -166,7 +182,11 @@ async function done(folder: Project, ...argv: string[]): Promise<string> {
 }
 
 /** The places of the values in a result, with one value of each: `orders.*.id`. */
-export function leavesOf(value: unknown, path: readonly string[] = [], found = new Map<string, unknown>()): Map<string, unknown> {
+export function leavesOf(
+  value: unknown,
+  path: readonly string[] = [],
+  found = new Map<string, unknown>(),
+): Map<string, unknown> {
   if (Array.isArray(value)) for (const each of value.slice(0, 5)) leavesOf(each, [...path, "*"], found);
   else if (typeof value === "object" && value !== null) {
     for (const [key, each] of Object.entries(value as JsonObject)) leavesOf(each, [...path, key], found);

@@ -38,17 +38,15 @@ export async function seenNow(recordings: readonly Recording[], parts: Parts, si
     let failure: string | undefined;
     const usable = all.filter(({ call, recording }) => !hasPlaceholder(call.arguments, recording));
     for (const args of differentArguments(usable.map(({ call }) => call)).slice(0, maxCallsOfTool)) {
-      signal.throwIfAborted();
       try {
-        const value = await callOnce({ server, tool: name, args }, parts, signal);
+        const value = await answeredNow({ server, tool: name, args }, parts, signal);
         const { result } = recordedAnswer({ value });
         seen.calls += 1;
         if (result !== undefined) shapes.push(shapeOf(result));
       } catch (error) {
         signal.throwIfAborted();
         failure = messageOf(error);
-        // A tool that answers with a failure may do so only sometimes, or for these arguments.
-        if (toClaudikinsError(error).code !== "TOOL_FAILED") break;
+        if (!isToolFailure(error)) break;
       }
     }
     const [first, ...others] = shapes;
@@ -56,6 +54,22 @@ export async function seenNow(recordings: readonly Recording[], parts: Parts, si
     else seen.notSeen.push({ tool, why: failure ?? "its recorded arguments are placeholders" });
   }
   return seen;
+}
+
+/** A tool that answers with a failure is called once more, because it may do so only sometimes. */
+async function answeredNow(call: Parameters<typeof callOnce>[0], parts: Parts, signal: AbortSignal) {
+  signal.throwIfAborted();
+  try {
+    return await callOnce(call, parts, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isToolFailure(error)) throw error;
+    return await callOnce(call, parts, signal);
+  }
+}
+
+function isToolFailure(error: unknown): boolean {
+  return toClaudikinsError(error).code === "TOOL_FAILED";
 }
 
 function whyNot(

@@ -67,7 +67,10 @@ const recordingShape = record({
   ),
   calls: about("In the order in which they were sent", list(call)),
   "output?": about("The value that the program returned", anything),
-  "logs?": about("What the program has logged. Only of a program that returned nothing, because its logs are its answer", texts),
+  "logs?": about(
+    "What the program has logged. Only of a program that returned nothing, because its logs are its answer",
+    texts,
+  ),
   "failure?": failure,
   "expect?": about(
     "JSON Schemas for places whose exact value does not matter, such as output.items[*].id. {} takes anything",
