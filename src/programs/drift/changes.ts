@@ -13,6 +13,7 @@ import {
   type Recording,
 } from "../recordings/format.ts";
 import type { CurrentServers, CurrentTool, SeenShapes } from "./contract.ts";
+import { interned } from "./interned.ts";
 import { noServer } from "./text-check.ts";
 
 export interface DefinitionChange {
@@ -163,19 +164,4 @@ function withResult(call: RecordedToolCall, change: ResultChange): RecordedToolC
   const path = raw ? ["structuredContent", ...change.path] : change.path;
   const changed = withChange(result, { path, value: change.value });
   return changed === result ? call : { ...call, result: changed ?? null };
-}
-
-/** Schemas of one job by their text, because compiled validators are kept by schema object. */
-const schemas = new Map<string, JsonObject>();
-
-/** Schemas that are kept. Beyond it, all are dropped. */
-const maxKeptSchemas = 1_000;
-
-function interned(schema: JsonObject): JsonObject {
-  const text = JSON.stringify(schema);
-  const known = schemas.get(text);
-  if (known) return known;
-  if (schemas.size >= maxKeptSchemas) schemas.clear();
-  schemas.set(text, schema);
-  return schema;
 }
