@@ -123,7 +123,8 @@ function changesOfResults(
   const results = calls.flatMap(([place, call]) => (resultOf(call) === undefined ? [] : [place]));
   if (results.length === 0) return [];
   const places = new Set(results);
-  return [...declaredChanges(calls, before, now), ...(seen ? seenChanges(calls, seen) : [])].map((change) => ({
+  const ofSeen = seen ? seenChanges(calls, seen) : observedChanges(calls, now);
+  return [...declaredChanges(calls, before, now), ...ofSeen].map((change) => ({
     tool,
     calls: places,
     text: `${tool}: ${change.text}`,
@@ -142,6 +143,17 @@ function declaredChanges(calls: readonly PlacedCall[], before: RecordedTool, now
 
 function seenChanges(calls: readonly PlacedCall[], seen: JsonObject): ResultChange[] {
   return resultChanges(recordedShape(calls), seen, { before: "seen", now: "seen" });
+}
+
+/**
+ * What results had that were seen in daily use, with any arguments. It counts only if no result was as before: other results may differ for
+ * other reasons. A whole result that is a text may say that there is nothing.
+ */
+function observedChanges(calls: readonly PlacedCall[], { observed }: CurrentTool): ResultChange[] {
+  if (!observed) return [];
+  return seenChanges(calls, observed).filter(({ isCertain, isRenamed, kind, path }) => {
+    return isCertain && path.length > 0 && (kind !== "gone" || isRenamed);
+  });
 }
 
 /** The shape of the recorded results of a tool. */

@@ -32,6 +32,8 @@ export interface ResultChange {
   value: unknown;
   /** Whether no result can be as before. A null only says that one result lacks the value. */
   isCertain: boolean;
+  /** Whether another part has most likely taken its place. */
+  isRenamed?: true;
 }
 
 /** Where a schema is from: a server has declared it, or it is the shape of results that were seen. */
@@ -140,7 +142,8 @@ class Comparison {
       } else if (current.values.length === 0 && isOther) {
         const other = this.#renamed(schemas, old, current);
         const says = other === undefined ? "is gone" : `is gone; it may be ${JSON.stringify(shownName(other))} now`;
-        this.#add({ path: at, kind: "gone", value: undefined, isCertain: true }, says);
+        const change = { path: at, kind: "gone", value: undefined, isCertain: true } as const;
+        this.#add(other === undefined ? change : { ...change, isRenamed: true }, says);
       }
     }
   }
