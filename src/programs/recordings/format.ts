@@ -68,7 +68,7 @@ const recordingShape = record({
   calls: about("In the order in which they were sent", list(call)),
   "output?": about("The value that the program returned", anything),
   "logs?": about(
-    "What the program has logged. Only of a program that returned nothing, because its logs are its answer",
+    "The texts that the program has logged, if it returned nothing: they are its answer then",
     texts,
   ),
   "failure?": failure,
