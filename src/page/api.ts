@@ -47,6 +47,7 @@ import {
   serverBody,
   signInBody,
   switchBody,
+  tellBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
@@ -197,6 +198,8 @@ export class PageApi {
       "POST api/programs/accept": async ({ body }) => actions.accept(await body(acceptBody)),
       "GET api/programs/about": (call) => actions.about({ name: call.search.get("name") ?? "", door: doorIn(call) }),
       "POST api/programs/test": async ({ body }) => actions.test(await body(namedBody)),
+      "POST api/programs/tell-agents": async ({ body }) => actions.tellAgents(await body(tellBody)),
+      "POST api/programs/untell": async ({ body }) => actions.untell(await body(namedBody)),
       "POST api/programs/retry": async ({ body }) => actions.retry(await body(retryBody)),
       "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
       "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),

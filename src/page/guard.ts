@@ -7,6 +7,7 @@ import { parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
+import { programStates } from "../programs/events/triggers.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 
 /** A header that the page's script sends. Forms and images cannot send it, and other pages would need our permission. */
@@ -140,6 +141,12 @@ export const namedBody = z.strictObject({ name, door });
 
 /** The version of a program that was shown. */
 export const acceptBody = z.strictObject({ name, door, version: z.number().int().positive() });
+
+export const tellBody = z.strictObject({
+  name: z.string().min(1).max(200),
+  door,
+  when: z.array(z.enum(programStates)).min(1).max(3),
+});
 
 export const retryBody = z.strictObject({ delivery: z.string().min(1).max(200), door });
 

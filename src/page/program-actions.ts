@@ -6,7 +6,13 @@ import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { dryRunText } from "../programs/dry-run/report-text.ts";
-import { retryDelivery } from "../programs/events/manage.ts";
+import {
+  addNotification,
+  removeTrigger,
+  retryDelivery,
+  usualNotificationsPerMinute,
+} from "../programs/events/manage.ts";
+import type { ProgramState } from "../programs/events/triggers.ts";
 import { cancelFor } from "../programs/execution/cancel-for.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
@@ -123,6 +129,19 @@ export class ProgramActions {
 
   async test({ name, door }: Named): Promise<PageTested[]> {
     return await testedProgram(name, this.#placeOf(door), this.#options.app);
+  }
+
+  /** Tells the next session of an agent what has become of the program. Throws PROGRAM_NOT_FOUND. */
+  async tellAgents({ when, ...named }: Named & { when: readonly ProgramState[] }): Promise<void> {
+    const wanted = { when, notify: { kind: "agent" } as const, hasContents: false };
+    const usual = { filter: undefined, perMinute: usualNotificationsPerMinute, input: {}, map: {} };
+    await addNotification(this.#program(named), { ...wanted, ...usual }, this.#managed(named.door));
+    await this.#options.background.wake();
+  }
+
+  /** Removes a notification. Throws PROGRAM_NOT_FOUND. */
+  async untell({ name, door }: Named): Promise<void> {
+    await removeTrigger(name, this.#managed(door));
   }
 
   /** Lets a dead delivery begin again. Throws USAGE, PROGRAM_NOT_FOUND. */

@@ -1,9 +1,11 @@
 /** What a saved program has beside its code, for the page: its recordings, which are its tests, its triggers, and their deliveries. */
 import type { App } from "../app/app.ts";
 import { minuteMs } from "../base/units.ts";
+import { modelServerName } from "../config/model-server.ts";
 import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { placeName } from "../programs/events/places.ts";
-import { sourceText, Triggers } from "../programs/events/triggers.ts";
+import { receiverText, sourceText, Triggers, whenText } from "../programs/events/triggers.ts";
+import { mentions } from "../programs/mentioned-servers.ts";
 import { RecordingFiles } from "../programs/recordings/recording-files.ts";
 import { testProgram } from "../programs/recordings/test-program.ts";
 import { ProgramLibrary } from "../programs/saved/library.ts";
@@ -25,17 +27,24 @@ const pageTestMs = 2 * minuteMs;
 export async function aboutProgram(
   name: string,
   place: SavedProgramsPlace,
-  { store }: Pick<App, "store">,
+  { store, config }: Pick<App, "store" | "config">,
 ): Promise<PageProgramAbout> {
+  const triggers = new Triggers(place);
+  const { code } = new ProgramLibrary(place).get(name);
   const deliveries = await store.deliveries.list(placeName(place), maxShownDeliveries, name);
   return {
     recordings: new RecordingFiles(place).files(name),
-    triggers: new Triggers(place).of(name).map((trigger) => ({
+    triggers: triggers.of(name).map((trigger) => ({
       id: trigger.id,
       source: sourceText(trigger),
       filter: trigger.filter,
       perMinute: trigger.perMinute,
     })),
+    notifications: triggers.notificationsOf(name).flatMap(({ id, on, notify, filter }) => {
+      const when = on.kind === "after" && on.when ? `${whenText(on.when)}, ` : "";
+      return notify ? [{ id, text: `${when}${receiverText(notify)}`, filter }] : [];
+    }),
+    modelCalls: mentions(code, `${modelServerName}.ask`) ? (config.askModel || { calls: 0 }).calls : undefined,
     deliveries: deliveries.map(shown),
   };
 }

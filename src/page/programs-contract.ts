@@ -31,8 +31,19 @@ export interface PageProgramAbout {
   /** The files of its recordings, which are its tests. */
   recordings: string[];
   triggers: { id: string; source: string; filter?: string | undefined; perMinute: number }[];
+  notifications: PageNotification[];
+  /** How often a run of it may ask a model. 0 if programs may not. Undefined if its code does not ask. */
+  modelCalls?: number | undefined;
   /** Dead ones first, and the newest of each. */
   deliveries: PageDelivery[];
+}
+
+/** Who is told what has become of a program. */
+export interface PageNotification {
+  id: string;
+  /** `if it failed, webhook https://example.com` */
+  text: string;
+  filter?: string | undefined;
 }
 
 export interface PageDelivery {

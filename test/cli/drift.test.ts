@@ -166,6 +166,24 @@ describe("a check", () => {
     });
   });
 
+  test("judges a tool that declares no results by those that were seen since its arguments have changed", async () => {
+    const undeclared = (input: object = {}) => ({ ...orders({}, input), outputSchema: undefined });
+    offer(undeclared());
+    await done(["gen"]);
+    await done(["programs", "record", "total", "month=2026-10", "--as", "undeclared"]);
+    // Another call gives orders of another kind, which says nothing about those of the recording.
+    offer(undeclared(), { orders: [{ id: "b", cents: null, refund: 7 }] });
+    await done(["call", "shop.list_orders", "month=2026-11"]);
+    expect(await check("--all")).toMatchObject({ broken: 0 });
+    offer(undeclared({ properties: { month: { type: "string" }, page: { type: "number" } } }), {
+      orders: [{ id: "a", amount: 100 }],
+    });
+    await done(["gen"]);
+    expect(await check("--all")).toMatchObject({ broken: 0 });
+    await done(["call", "shop.list_orders", "month=2026-10"]);
+    expect(await check("total")).toMatchObject({ broken: 1, programs: [{ reasons: [gone] }] });
+  });
+
   test("needs names or --all, and knows the programs", async () => {
     for (const argv of [[], ["total", "--all"], ["totl"]]) {
       expect((await run(["programs", "check", ...argv])).exitCode).toBe(2);

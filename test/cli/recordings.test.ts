@@ -134,6 +134,28 @@ describe("programs record", () => {
     expect((await json(["programs", "show", "orders"])).recordings).toEqual(["orders.recording.json"]);
   });
 
+  test("replaces the first recording of a program that was repaired, with its input", async () => {
+    open();
+    folder.write("first.ts", "console.log((await demo.list_orders({ customer_id: input.id })).total, 'orders');");
+    await done(["programs", "save", "first.ts", "--name", "first", "id=cus_0007"]);
+    await done(["programs", "record", "first", "id=cus_0008"]);
+    folder.write("first.ts", "console.log((await demo.list_orders({ customer_id: input.id })).total, 'found');");
+    await done(["programs", "save", "first.ts", "--name", "first", "id=cus_0007", "--replace"]);
+    // It returns nothing, so that its logs are its answer.
+    const { tests } = JSON.parse((await cli(["programs", "test", "first", "--json"], at())).stdout);
+    expect(tests[0].differences).toMatchObject([
+      { at: "logs[0]", text: expect.stringMatching(/^logs\[0\] is "\d+ found"; it was "\d+ orders"$/) },
+    ]);
+    expect(await json(["programs", "record", "first", "--replace"])).toMatchObject({
+      ...{ recording: "first.recording.json", state: "replaced" },
+    });
+    expect(await json(["programs", "test", "first"])).toMatchObject({ passed: 1 });
+    const shown = await done(["programs", "export", "first", "--to", "out"]);
+    expect(shown.exitCode).toBe(0);
+    const { input } = JSON.parse(readFileSync(join(folder.path, "out/first.recording.json"), "utf8"));
+    expect(input).toEqual({ id: "cus_0008" });
+  });
+
   test("records nothing of a program that fails, or that depends on files", async () => {
     open();
     folder.write("fails.ts", "await demo.get_order({ order_id: 'none' });");

@@ -209,7 +209,7 @@ const before: [RegExp, string][] = [
   [/^claudikins programs accept nightly/, "claudikins programs save report.ts --name nightly month=2026-10"],
   [/^claudikins (?:programs (?:save|keep)|executions (?:code|again)) last/, "claudikins exec report.ts --record"],
   [/^claudikins programs test --all --from programs/, `${recorded} && claudikins programs export --to programs`],
-  [/^claudikins programs (?:test|check)/, recorded],
+  [/^claudikins programs (?:test|check|record revenue-by-region --replace)/, recorded],
   [/^claudikins programs history/, versions("demo.get_customer", "demo.get_order")],
   [/^claudikins programs back/, versions("demo.get_customer")],
   [
@@ -241,7 +241,7 @@ const before: [RegExp, string][] = [
   ],
   [/^claudikins daemon disable/, "claudikins daemon enable --dry-run"],
   [
-    /^claudikins programs (?:show|run|record|accept revenue|save revenue|remove|export|schedule revenue)/,
+    /^claudikins programs (?:show|run|record|accept revenue|on revenue|save revenue|remove|export|schedule revenue)/,
     "claudikins programs save report.ts --name revenue-by-region month=2026-10 --replace",
   ],
   [/^(?:bun )?\.claudikins\/registry/, "claudikins gen"],

@@ -111,6 +111,25 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
     expect((await inStore(scene.env, (store) => store.deliveries.get("0pk3v2m1h8w4")))?.state).toBe("waiting");
   });
 
+  test("notifications are added and removed with buttons, and a program that asks a model says whether it may", async () => {
+    const code = 'return await model.ask("Which is best?");';
+    await scene.program({ name: "next", description: "Asks.", code, input: { type: "object" }, calls: ["model.ask"] });
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByText("It asks a model, which programs may not do.").waitFor();
+    const told = page.getByRole("region", { name: "Tells others" });
+    await told.getByText("Nobody is told").waitFor();
+    await told.getByRole("button", { name: "Tell my agents" }).click();
+    await told.getByText("if it failed or waits for a person, the next session of an agent").waitFor();
+    expect(new Triggers(await place()).notificationsOf("next")).toMatchObject([
+      { id: "next", notify: { kind: "agent" }, on: { kind: "after", when: ["failed", "waiting"] } },
+    ]);
+    await told.getByRole("button", { name: "Remove the notification next" }).click();
+    await told.getByText("Nobody is told").waitFor();
+    expect(new Triggers(await place()).notificationsOf("next")).toEqual([]);
+    expect(opened.said).toEqual([]);
+  });
+
   const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
   test.each(looks)(
     "in %s colours and %i pixels they fit, have enough contrast, and axe finds nothing",
@@ -125,7 +144,6 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
       expect(await page.locator("main").innerText()).toContain("\\u202e");
       const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];
       expect([...found, await page.locator("img").count()]).toEqual([width, [], [], 0]);
-      await page.screenshot({ path: `/tmp/h3shots/programs-${scheme}-${width}.png`, fullPage: true });
     },
   );
 });

@@ -57,7 +57,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
   }).toEqual({
     format: 1,
     engine: "5935a2dd4675a783",
-    fresh: "63eeac3380e9f540",
+    fresh: "d73f3c858461aae0",
     writers: "4db70e4e486c86fe",
   });
 });

@@ -14,7 +14,7 @@ import {
 } from "../../base/json-shape.ts";
 import type { Config } from "../../config/load.ts";
 import { offer } from "../../programs/events/event-queue.ts";
-import { addNotification } from "../../programs/events/manage.ts";
+import { addNotification, usualNotificationsPerMinute } from "../../programs/events/manage.ts";
 import { referencedValue } from "../../programs/events/referenced-value.ts";
 import {
   type ProgramState,
@@ -35,9 +35,6 @@ import { mapOf, secretFor } from "./event-source.ts";
 import { valuesFrom } from "./input.ts";
 import { managing } from "./manage.ts";
 import { daemonNote } from "./schedule.ts";
-
-/** Notifications within a minute, unless a flag says so. */
-const usualNotificationsPerMinute = 60;
 
 /** Notifications that one receiver may get within a minute. */
 const maxNotificationsPerMinute = 10_000;

@@ -12,7 +12,7 @@ import { CallTape } from "../../programs/recordings/tape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { requestForNamed } from "../../programs/saved/run.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
-import { type Args, command, option, place, repeatable } from "../command.ts";
+import { type Args, command, flag, option, place, repeatable } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import { flaggedLimits, limitArgs } from "../flags/limit-flags.ts";
 import { openApp } from "../open-app.ts";
@@ -62,6 +62,7 @@ export const record = command({
     as: option("The name of the recording: lower-case letters, digits and dashes (default: a new one)", {
       valueHint: "name",
     }),
+    replace: flag("Replace the first recording, or that of --as. Without an input, it gets the recorded one"),
     ...expectArgs,
     ...limitArgs,
     ...daemonArgs,
@@ -71,6 +72,7 @@ export const record = command({
   examples: [
     "claudikins programs record revenue-by-region month=2026-09",
     "claudikins programs record revenue-by-region month=2026-09 --as september",
+    "claudikins programs record revenue-by-region --replace",
   ],
   json: recordedShape,
   jsonFailure: outcomeShapes.jsonFailure,
@@ -80,7 +82,12 @@ export const record = command({
     if (args.as !== undefined) requireRecordingName(args.as);
     const { savedPrograms: programs } = await openConfig(args, io);
     const program = new ProgramLibrary(programs).get(args.name);
-    const input = await inputFrom(args.input, program, io);
+    const files = new RecordingFiles(programs);
+    const name = args.as ?? (args.replace ? undefined : files.nextName(program.name));
+    const file = recordingFile(program.name, name);
+    const before = files.files(program.name).includes(file) ? await files.read(file) : undefined;
+    const isSameInput = args.replace === true && args.input.length === 0 && before?.input !== undefined;
+    const input = isSameInput ? before.input! : await inputFrom(args.input, program, io);
     const request = await requestForNamed(program.name, input, programs);
     using sandbox = new Sandbox({ keptWorkers: 1 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
@@ -101,11 +108,7 @@ export const record = command({
         { json: args.json === true, output: undefined, folders: app.config.folders },
         io,
       );
-    const files = new RecordingFiles(programs);
-    const name = args.as ?? files.nextName(program.name);
-    const isKnown = files.files(program.name).includes(recordingFile(program.name, name));
-    const before = isKnown ? (await files.read(recordingFile(program.name, name))).expect : {};
-    const expect = { ...before, ...given };
+    const expect = { ...before?.expect, ...given };
     const wanted = {
       taken: tape.taken(),
       code: program.code,
@@ -115,8 +118,8 @@ export const record = command({
       isOk: true,
     } as const;
     const recording = await makeRecording(wanted, app, io.interrupted);
-    const file = await files.write(program.name, name, recording);
-    const json = recordedJson(file, isKnown ? "replaced" : "new", recording);
+    await files.write(program.name, name, recording);
+    const json = recordedJson(file, before ? "replaced" : "new", recording);
     return {
       json,
       text: visibleText(recordedText(json)),

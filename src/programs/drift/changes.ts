@@ -13,6 +13,7 @@ import {
   type Recording,
 } from "../recordings/format.ts";
 import type { CurrentServers, CurrentTool, SeenShapes } from "./contract.ts";
+import { interned } from "./interned.ts";
 import { noServer } from "./text-check.ts";
 
 export interface DefinitionChange {
@@ -122,11 +123,12 @@ function changesOfResults(
   const results = calls.flatMap(([place, call]) => (resultOf(call) === undefined ? [] : [place]));
   if (results.length === 0) return [];
   const places = new Set(results);
-  return [...declaredChanges(calls, before, now), ...(seen ? seenChanges(calls, seen) : [])].map((change) => ({
+  const ofSeen = seen ? seenChanges(calls, seen) : observedChanges(calls, now);
+  return [...declaredChanges(calls, before, now), ...ofSeen].map((change) => ({
     tool,
     calls: places,
     text: `${tool}: ${change.text}`,
-    isCertain: change.kind === "gone",
+    isCertain: change.isCertain,
     answered: (call) => withResult(call, change),
   }));
 }
@@ -141,6 +143,17 @@ function declaredChanges(calls: readonly PlacedCall[], before: RecordedTool, now
 
 function seenChanges(calls: readonly PlacedCall[], seen: JsonObject): ResultChange[] {
   return resultChanges(recordedShape(calls), seen, { before: "seen", now: "seen" });
+}
+
+/**
+ * What results had that were seen in daily use, with any arguments. It counts only if no result was as before: other results may differ for
+ * other reasons. A whole result that is a text may say that there is nothing.
+ */
+function observedChanges(calls: readonly PlacedCall[], { observed }: CurrentTool): ResultChange[] {
+  if (!observed) return [];
+  return seenChanges(calls, observed).filter(({ isCertain, isRenamed, kind, path }) => {
+    return isCertain && path.length > 0 && (kind !== "gone" || isRenamed);
+  });
 }
 
 /** The shape of the recorded results of a tool. */
@@ -163,19 +176,4 @@ function withResult(call: RecordedToolCall, change: ResultChange): RecordedToolC
   const path = raw ? ["structuredContent", ...change.path] : change.path;
   const changed = withChange(result, { path, value: change.value });
   return changed === result ? call : { ...call, result: changed ?? null };
-}
-
-/** Schemas of one job by their text, because compiled validators are kept by schema object. */
-const schemas = new Map<string, JsonObject>();
-
-/** Schemas that are kept. Beyond it, all are dropped. */
-const maxKeptSchemas = 1_000;
-
-function interned(schema: JsonObject): JsonObject {
-  const text = JSON.stringify(schema);
-  const known = schemas.get(text);
-  if (known) return known;
-  if (schemas.size >= maxKeptSchemas) schemas.clear();
-  schemas.set(text, schema);
-  return schema;
 }

@@ -8,6 +8,8 @@ export interface CurrentTool {
   /** Left out for tools that the program may not call. */
   inputSchema?: JsonObject | undefined;
   outputSchema?: JsonObject | undefined;
+  /** The shape of the results that were seen since its arguments have changed, if it declares none. */
+  observed?: JsonObject | undefined;
   /** It is not called until a person has accepted its new definition. */
   isHeld?: true | undefined;
 }

@@ -87,9 +87,10 @@ export class CurrentTools {
     const isHeld = new Set(held.map((tool) => tool.name));
     const shown = found.tools.filter((tool) => !isHeld.has(tool.name));
     const all: CurrentTool[] = [...shown, ...held];
-    const tools = all.map(({ name: tool, jsName, isHeld, inputSchema, outputSchema }): CurrentTool => {
+    const tools = all.map(({ name: tool, jsName, isHeld, inputSchema, outputSchema, observed }): CurrentTool => {
       const about = { name: tool, jsName, ...(isHeld ? { isHeld } : {}) };
-      return calls.includes(`${name}.${tool}`) ? { ...about, inputSchema, outputSchema } : about;
+      if (!calls.includes(`${name}.${tool}`)) return about;
+      return { ...about, inputSchema, outputSchema, ...(outputSchema || !observed ? {} : { observed }) };
     });
     return { jsName: catalog.names.find((each) => each.name === name)?.jsName, tools };
   }

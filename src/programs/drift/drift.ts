@@ -21,6 +21,8 @@ export interface Drift {
 export interface DriftOptions {
   /** Only what these servers do to programs. Default: all servers. */
   servers?: readonly string[] | undefined;
+  /** The only tools that count, by their ids. Default: all tools of these servers. */
+  tools?: ReadonlySet<string> | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -31,7 +33,10 @@ export function hasPrograms({ config }: Pick<ToolsAround, "config">): boolean {
 }
 
 /** Throws the reason of the signal. */
-export async function driftOf(around: ToolsAround, { servers, signal }: DriftOptions = {}): Promise<Drift> {
+export async function driftOf(
+  around: ToolsAround,
+  { servers, tools: changed, signal }: DriftOptions = {},
+): Promise<Drift> {
   const drift: Drift = { total: 0, broken: [] };
   if (!hasPrograms(around)) return drift;
   const { config, env } = around;
@@ -40,7 +45,8 @@ export async function driftOf(around: ToolsAround, { servers, signal }: DriftOpt
     const place = savedProgramsOf(config.origin, env, door);
     const programs = new ProgramLibrary(place).readable();
     drift.total += programs.length;
-    const calling = servers ? programs.filter(({ calls }) => calls.some((id) => isOf(id, servers))) : programs;
+    const isUsed = (id: string) => (changed ? changed.has(id) : !servers || isOf(id, servers));
+    const calling = servers ? programs.filter(({ calls }) => calls.some(isUsed)) : programs;
     for (const { name, reasons } of await checkPrograms(calling, { place, tools, signal })) {
       // A test that fails by itself is not the doing of a server.
       const found = servers ? reasons.filter(({ recording }) => recording === undefined) : reasons;

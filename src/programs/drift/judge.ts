@@ -9,6 +9,7 @@ import { calledName, type Recording, readRecording } from "../recordings/format.
 import { type Replayed, replayed, type TestedProgram } from "../recordings/test-program.ts";
 import { type DefinitionChange, definitionChanges } from "./changes.ts";
 import type { CheckJob, CurrentServers, Judgement, Reason, SeenShapes } from "./contract.ts";
+import { interned } from "./interned.ts";
 import { wrongCalls } from "./text-check.ts";
 
 /** Changes of the tools of one recording that are tried one by one. */
@@ -21,14 +22,15 @@ const maxTriedAtOnce = 3;
 const maxTestReasons = 5;
 
 export async function judged(job: CheckJob, sandbox: Sandbox): Promise<Judgement> {
-  const program = JSON.parse(job.program) as TestedProgram;
+  const written = JSON.parse(job.program) as TestedProgram;
+  const program = { ...written, input: interned(written.input) };
   const servers = JSON.parse(job.servers) as CurrentServers;
-  const { recording: written } = job;
-  if (!written) return { reasons: await wrongCalls(program, servers), fits: true };
+  const { recording: file } = job;
+  if (!file) return { reasons: await wrongCalls(program, servers), fits: true };
   const seen = JSON.parse(job.seen ?? "{}") as SeenShapes;
   const signal = new AbortController().signal;
   try {
-    const recording = await readRecording(written.text, written.file);
+    const recording = await readRecording(file.text, file.file);
     const replay = (changed: Recording) => replayed(program, changed, { sandbox, signal });
     const changes = await definitionChanges(recording, servers, seen);
     const trial = await tried(recording, changes, replay);
@@ -36,13 +38,13 @@ export async function judged(job: CheckJob, sandbox: Sandbox): Promise<Judgement
     const isFit = job.isFitKnown || (changes.length > 0 && trial.isSame);
     const differences = isFit ? [] : (await replay(recording)).differences;
     if (differences.length > 0) {
-      return { reasons: job.mayNotFit ? [] : testReasons(differences, written.file), fits: false };
+      return { reasons: job.mayNotFit ? [] : testReasons(differences, file.file), fits: false };
     }
     const wrong = mayBeWrong(program, recording, servers) ? await wrongCalls(program, servers) : [];
     return { reasons: [...trial.reasons, ...wrong], fits: true };
   } catch (error) {
     if (!(error instanceof ClaudikinsError)) throw error;
-    return { reasons: job.mayNotFit ? [] : [{ recording: written.file, text: error.message }], fits: false };
+    return { reasons: job.mayNotFit ? [] : [{ recording: file.file, text: error.message }], fits: false };
   }
 }
 
@@ -111,7 +113,18 @@ function withChanges(recording: Recording, changes: readonly DefinitionChange[])
 
 const isCertain = (change: DefinitionChange) => change.isCertain;
 
-/** A value that only may come about makes other values, which is no harm. A failure is, and so is another type. */
-function isHarm({ kind }: Difference, isCertain: boolean): boolean {
-  return isCertain || kind === "failure" || kind === "type" || kind === "missing";
+/**
+ * A value that only may come about makes other values, which is no harm. A failure is, and so is another type, or a text with the mark of a value
+ * that the program did not expect.
+ */
+function isHarm({ kind, expected, actual }: Difference, isCertain: boolean): boolean {
+  return isCertain || kind === "failure" || kind === "type" || kind === "missing" || isMarked(actual, expected);
+}
+
+/** What JavaScript writes into a text for a value of another type. */
+const marks = ["undefined", "null", "NaN", "Invalid Date", "[object Object]"];
+
+function isMarked(actual: unknown, expected: unknown): boolean {
+  if (typeof actual !== "string" || typeof expected !== "string") return false;
+  return marks.some((mark) => actual.includes(mark) && !expected.includes(mark));
 }

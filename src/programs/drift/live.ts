@@ -1,5 +1,5 @@
 /** Makes the recorded calls that only read once more, and finds the shapes of their results as they are now. */
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import { findTool } from "../../tools/model.ts";
 import { shapeOf } from "../../tools/observed/observe.ts";
@@ -35,26 +35,41 @@ export async function seenNow(recordings: readonly Recording[], parts: Parts, si
       continue;
     }
     const shapes: Shape[] = [];
+    let failure: string | undefined;
     const usable = all.filter(({ call, recording }) => !hasPlaceholder(call.arguments, recording));
     for (const args of differentArguments(usable.map(({ call }) => call)).slice(0, maxCallsOfTool)) {
-      signal.throwIfAborted();
       try {
-        const value = await callOnce({ server, tool: name, args }, parts, signal);
+        const value = await answeredNow({ server, tool: name, args }, parts, signal);
         const { result } = recordedAnswer({ value });
         seen.calls += 1;
         if (result !== undefined) shapes.push(shapeOf(result));
       } catch (error) {
         signal.throwIfAborted();
-        seen.notSeen.push({ tool, why: messageOf(error) });
-        break;
+        failure = messageOf(error);
+        if (!isToolFailure(error)) break;
       }
     }
     const [first, ...others] = shapes;
     if (first) seen.shapes[tool] = { ...others.reduce((some, each) => merge(some, each), first) };
-    else if (!seen.notSeen.some((each) => each.tool === tool))
-      seen.notSeen.push({ tool, why: "its recorded arguments are placeholders" });
+    else seen.notSeen.push({ tool, why: failure ?? "its recorded arguments are placeholders" });
   }
   return seen;
+}
+
+/** A tool that answers with a failure is called once more, because it may do so only sometimes. */
+async function answeredNow(call: Parameters<typeof callOnce>[0], parts: Parts, signal: AbortSignal) {
+  signal.throwIfAborted();
+  try {
+    return await callOnce(call, parts, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isToolFailure(error)) throw error;
+    return await callOnce(call, parts, signal);
+  }
+}
+
+function isToolFailure(error: unknown): boolean {
+  return toClaudikinsError(error).code === "TOOL_FAILED";
 }
 
 function whyNot(

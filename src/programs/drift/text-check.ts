@@ -1,5 +1,7 @@
 /** Finds the calls of a program that are certainly wrong by now, from its text. */
+
 import { requiredArguments } from "../../base/json-schema.ts";
+import { modelServerName } from "../../config/model-server.ts";
 import { checkCalls } from "../../sandbox/code/check.ts";
 import { CheckError } from "../../sandbox/code/check-error.ts";
 import { transpile } from "../../sandbox/code/transpile.ts";
@@ -30,6 +32,7 @@ export async function wrongCalls({ code }: TestedProgram, servers: CurrentServer
 }
 
 export function noServer(name: string): string {
+  if (name === modelServerName) return `Programs may not ask a model: "askModel" in claudikins.json is off`;
   return `The config has no server "${name}" any more`;
 }
 

@@ -2,7 +2,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { oneLine } from "../../base/visible-text.ts";
-import type { RegistryServer, RegistryTool } from "../../tools/model.ts";
+import { type RegistryServer, toolId } from "../../tools/model.ts";
 import type { ToolsAround } from "./current.ts";
 import { driftOf, driftText, hasPrograms, programText } from "./drift.ts";
 import { reasonText } from "./reasons.ts";
@@ -17,8 +17,8 @@ export class DriftWatch implements Disposable {
   readonly #around: ToolsAround;
   readonly #log: Log;
   readonly #closing = new AbortController();
-  /** Servers that have changed, and are not judged yet. */
-  readonly #changed = new Set<string>();
+  /** The tools that have changed or are gone and are not judged yet, by their servers. */
+  readonly #changed = new Map<string, Set<string>>();
   #judging: Promise<void> | undefined;
 
   constructor(around: ToolsAround, log: Log) {
@@ -29,8 +29,12 @@ export class DriftWatch implements Disposable {
   /** Judges the programs of a server that was listed, if its tools have changed. */
   listed(server: string, before: RegistryServer): void {
     const now = this.#around.catalog.find(server);
-    if (!now || !hasPrograms(this.#around) || hasSameTools(before, now)) return;
-    this.#changed.add(server);
+    if (!now || !hasPrograms(this.#around)) return;
+    const changed = changedTools(before, now);
+    if (changed.length === 0) return;
+    const known = this.#changed.get(server) ?? new Set();
+    this.#changed.set(server, known);
+    for (const name of changed) known.add(toolId(server, name));
     this.#judging ??= this.#judge().finally(() => {
       this.#judging = undefined;
     });
@@ -38,10 +42,11 @@ export class DriftWatch implements Disposable {
 
   async #judge(): Promise<void> {
     while (this.#changed.size > 0 && !this.#closing.signal.aborted) {
-      const servers = [...this.#changed];
+      const servers = [...this.#changed.keys()];
+      const tools = new Set([...this.#changed.values()].flatMap((names) => [...names]));
       this.#changed.clear();
       try {
-        const drift = await driftOf(this.#around, { servers, signal: this.#closing.signal });
+        const drift = await driftOf(this.#around, { servers, tools, signal: this.#closing.signal });
         if (drift.broken.length > 0) this.#tell(servers, drift);
       } catch (error) {
         if (!this.#closing.signal.aborted) this.#log.debug(`saved programs were not checked: ${messageOf(error)}`);
@@ -63,12 +68,14 @@ export class DriftWatch implements Disposable {
   }
 }
 
-/** Whether programs see the same tools. Texts do not matter to them. */
-function hasSameTools(before: RegistryServer, now: RegistryServer): boolean {
-  const seen = ({ tools, held }: RegistryServer) => [tools.map(seenPart), held?.tools ?? []];
-  return Bun.deepEquals(seen(before), seen(now));
+/** The names of tools that programs see in another way, or no longer. Texts and new tools do not matter to them. */
+function changedTools(before: RegistryServer, now: RegistryServer): string[] {
+  const [then, current] = [seenParts(before), seenParts(now)];
+  return [...then].flatMap(([name, seen]) => (Bun.deepEquals(seen, current.get(name)) ? [] : [name]));
 }
 
-function seenPart({ name, inputSchema, outputSchema }: RegistryTool) {
-  return { name, inputSchema, outputSchema };
+/** By the names of the tools. Of a held tool, the new definition counts. */
+function seenParts({ tools, held }: RegistryServer): Map<string, unknown> {
+  const seen = tools.map(({ name, inputSchema, outputSchema }) => [name, { inputSchema, outputSchema }] as const);
+  return new Map<string, unknown>([...seen, ...(held?.tools ?? []).map((each) => [each.name, each] as const)]);
 }

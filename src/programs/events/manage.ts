@@ -18,6 +18,9 @@ import {
   Triggers,
 } from "./triggers.ts";
 
+/** Notifications within a minute, unless the user says another number. */
+export const usualNotificationsPerMinute = 60;
+
 interface ManageOptions {
   place: SavedProgramsPlace;
   audit: ProgramAudit;

@@ -86,7 +86,7 @@ async function differencesOfCall(
       ]
     : [];
   const path = ["calls", known.place, "arguments"];
-  return [...order, ...(await checked(differencesAt(known.args, args, path, expectations), args, path, expectations))];
+  return [...order, ...(await compared(known.args, args, path, expectations))];
 }
 
 async function differencesOfEnd(
@@ -107,8 +107,15 @@ async function differencesOfEnd(
     const text = `The program does not fail any more. The recording has: ${failure.message}`;
     return [{ kind: "no failure", at: "output", text, expected: failure.message }];
   }
-  const value = outcome.value;
-  return checked(differencesAt(recording.output, value, ["output"], expectations), value, ["output"], expectations);
+  const { value, logs } = outcome;
+  const found = await compared(recording.output, value, ["output"], expectations);
+  if (!recording.logs) return found;
+  const texts = logs.map(({ text }) => text);
+  return [...found, ...(await compared(recording.logs, texts, ["logs"], expectations))];
+}
+
+function compared(expected: unknown, actual: unknown, path: Path, expectations: Expectations): Promise<Difference[]> {
+  return checked(differencesAt(expected, actual, path, expectations), actual, path, expectations);
 }
 
 /** Adds what is not as expected in places whose exact value does not matter. */
@@ -157,7 +164,8 @@ function differencesAt(expected: unknown, actual: unknown, path: Path, expectati
     return [{ kind: "type", at, text, expected, actual }];
   }
   if (typeof expected === "string" && isMasked(expected, String(actual))) return [];
-  return [{ kind: "value", at, text: `${at} is ${shown(actual)}; it was ${shown(expected)}`, expected, actual }];
+  const [is, was] = shownApart(actual, expected);
+  return [{ kind: "value", at, text: `${at} is ${is}; it was ${was}`, expected, actual }];
 }
 
 function differencesOfLists(
@@ -195,9 +203,22 @@ const secretMark = /\*\*\*|\$\{\w+\}/;
 /** Characters of a value in a text. */
 const maxShownChars = 100;
 
+/** Characters that are shown before the place where two long texts differ. */
+const sameChars = 20;
+
 /** `a number (350)` */
 function typed(value: unknown): string {
   return value === null ? "null" : `${kindOf(value)} (${shown(value)})`;
+}
+
+/** Long texts that begin in the same way are shown from shortly before the place where they differ. */
+function shownApart(actual: unknown, expected: unknown): [actual: string, expected: string] {
+  if (typeof actual !== "string" || typeof expected !== "string") return [shown(actual), shown(expected)];
+  let same = 0;
+  while (same < actual.length && actual[same] === expected[same]) same += 1;
+  const from = same - sameChars;
+  if (same < maxShownChars / 2 || from <= 0) return [shown(actual), shown(expected)];
+  return [`…${shown(actual.slice(from))}`, `…${shown(expected.slice(from))}`];
 }
 
 function shown(value: unknown): string {

@@ -43,13 +43,13 @@ export function pathIn(place: string): (string | number)[] {
     );
     rest = rest.slice(whole.length);
   }
-  if (path[0] === "output" || (path[0] === "calls" && path[2] === "arguments")) return path;
+  if (path[0] === "output" || path[0] === "logs" || (path[0] === "calls" && path[2] === "arguments")) return path;
   throw notPlace(place);
 }
 
 function notPlace(place: string): ClaudikinsError {
   return new ClaudikinsError("USAGE", `A recording has no place that is written as "${place}"`, {
-    hint: "Examples: output.items[*].id, calls[0].arguments.since, calls[*].arguments.id",
+    hint: "Examples: output.items[*].id, logs[0], calls[0].arguments.since, calls[*].arguments.id",
   });
 }
 

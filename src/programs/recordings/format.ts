@@ -11,6 +11,7 @@ import {
   oneOf,
   record,
   text,
+  texts,
   type ValueOf,
   yesOrNo,
 } from "../../base/json-shape.ts";
@@ -66,6 +67,7 @@ const recordingShape = record({
   ),
   calls: about("In the order in which they were sent", list(call)),
   "output?": about("The value that the program returned", anything),
+  "logs?": about("The texts that the program has logged, if it returned nothing: they are its answer then", texts),
   "failure?": failure,
   "expect?": about(
     "JSON Schemas for places whose exact value does not matter, such as output.items[*].id. {} takes anything",

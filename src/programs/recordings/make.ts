@@ -154,10 +154,10 @@ function requireSame(replay: Replay<SourceCall>, outcome: Outcome, { isOk }: ToR
   const [left] = replay.left;
   const problem = other
     ? `it calls ${calledName(other)} once more`
-    : left?.answer
-      ? `it does not call ${calledName(left)}`
-      : isOk && !outcome.ok
-        ? `it fails: ${outcome.error.message}`
+    : isOk && !outcome.ok
+      ? `it fails: ${outcome.error.message}`
+      : left?.answer
+        ? `it does not call ${calledName(left)}`
         : !isOk && outcome.ok
           ? "it does not fail"
           : undefined;
@@ -181,10 +181,14 @@ function recordedCalls(made: readonly MadeCall<SourceCall>[], clean: Cleaning["c
   });
 }
 
-function endOf(outcome: Outcome): Pick<Recording, "output" | "failure"> {
-  if (outcome.ok) return outcome.value === undefined ? {} : { output: outcome.value };
+function endOf(outcome: Outcome): Pick<Recording, "output" | "logs" | "failure"> {
+  if (outcome.ok) return outcome.value === undefined ? loggedBy(outcome) : { output: outcome.value };
   const { message, code } = outcome.error;
   return { failure: { ...(code === undefined ? {} : { code }), message } };
+}
+
+function loggedBy({ logs }: Pick<Outcome, "logs">): Pick<Recording, "logs"> {
+  return logs.length === 0 ? {} : { logs: logs.map(({ text }) => text) };
 }
 
 function toolsOf(

@@ -25,6 +25,8 @@ const kindKeys: ReadonlySet<string> = new Set(["type", "mimeType"]);
 
 export class PrivateValues {
   readonly #code: string;
+  /** The numbers and the names of fields in the code. */
+  readonly #words: ReadonlySet<string>;
   readonly #texts = new Map<string, string>();
   readonly #numbers = new Map<number, number>();
   /** Whether a value was replaced. */
@@ -33,6 +35,7 @@ export class PrivateValues {
   /** Values and keys that the code names itself are no secret of the data: they stay. */
   constructor(code: string) {
     this.#code = code;
+    this.#words = new Set(code.match(/(?<![\w$.])[\w$]+/g));
   }
 
   replaced(value: unknown, key = ""): unknown {
@@ -77,13 +80,8 @@ export class PrivateValues {
   }
 
   #isNamed(text: string): boolean {
-    return this.#code.includes(JSON.stringify(text)) || this.#code.includes(`'${text}'`) || isWordIn(this.#code, text);
+    return this.#code.includes(JSON.stringify(text)) || this.#code.includes(`'${text}'`) || this.#words.has(text);
   }
-}
-
-/** Whether the code has the number, or the name of a field. */
-function isWordIn(code: string, text: string): boolean {
-  return /^[\w$]+$/.test(text) && new RegExp(`(?<![\\w$.])${RegExp.escape(text)}(?![\\w$])`).test(code);
 }
 
 function placeholderOf(text: string, number: number): string {

@@ -3,7 +3,7 @@
  * else: each replay therefore takes the same way.
  */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, rmdir } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
@@ -90,15 +90,14 @@ export class Replay<Known extends AnswerableCall> {
   /** Runs the program. Everything that it does is an outcome. */
   async run(source: string, sandbox: Sandbox, signal?: AbortSignal): Promise<Outcome> {
     const { seed } = this.#with;
-    const folder = await mkdtemp(join(tmpdir(), "claudikins-replay-"));
-    // The folder stays empty: what the program writes goes to the scratch folder, which few programs need.
+    // The folder is never made, and looks empty: what the program writes goes to the scratch folder, which few programs need.
+    const folder = join(tmpdir(), `claudikins-replay-${crypto.randomUUID()}`);
     const mounts = { workspace: folder, registry: folder, scratch: `${folder}.scratch` };
     try {
       const limits = limitsFrom(defaultLimits);
       const options = { bindings: this.#bindings, limits, mounts, check: "off", seed, replay: this.#options } as const;
       return await sandbox.run(source, { ...options, signal });
     } finally {
-      await rmdir(folder);
       if (existsSync(mounts.scratch)) await rm(mounts.scratch, { recursive: true, force: true });
     }
   }

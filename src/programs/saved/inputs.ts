@@ -3,7 +3,7 @@ import type { CallExpression, Literal } from "acorn";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { withExactTexts } from "../../base/exact-json.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
-import { Lines } from "../../sandbox/ast/lines.ts";
+import { Lines, type Position } from "../../sandbox/ast/lines.ts";
 import { isMember, isNamed, keyName, type Node, propertyName } from "../../sandbox/ast/nodes.ts";
 import type { Tree } from "../../sandbox/ast/tree.ts";
 import { transpile } from "../../sandbox/code/transpile.ts";
@@ -43,17 +43,14 @@ export async function withInputs(code: string, given: JsonObject, parts: Pick<Pa
   const schemas = new Map<string, unknown>();
   for (const [name, nodes] of read)
     schemas.set(name, nodes.map((node) => argumentSchema(node, plain, called)).find(isObject));
-  const lines = new Lines(code);
   const edits: { from: number; to: number; text: string }[] = [];
   const replaced: Record<string, number> = {};
   for (const [name, value] of Object.entries(given)) {
     const literals = plain.all("Literal").filter((node) => node.value === value && isReplaceable(node, plain));
-    for (const literal of literals) {
-      const { start, raw = "" } = literal;
-      schemas.set(name, schemas.get(name) ?? argumentSchema(literal, plain, called));
-      const from = lines.offset(await originalPosition(start));
-      if (!code.startsWith(raw, from)) throw notReplaceable(name, value);
-      edits.push({ from, to: from + raw.length, text: accessTo(name) });
+    for (const literal of literals) schemas.set(name, schemas.get(name) ?? argumentSchema(literal, plain, called));
+    for (const place of await placesOf(literals, code, originalPosition)) {
+      if (!place) throw notReplaceable(name, value);
+      edits.push({ ...place, text: accessTo(name) });
     }
     if (literals.length === 0 && !read.has(name)) throw notReplaceable(name, value);
     replaced[name] = literals.length;
@@ -63,6 +60,43 @@ export async function withInputs(code: string, given: JsonObject, parts: Pick<Pa
   for (const { from, to, text } of edits) result = result.slice(0, from) + text + result.slice(to);
   const calls = [...new Set(called.map(({ id }) => id))].sort();
   return { code: result, input: schemaOf(given, schemas), replaced, calls };
+}
+
+interface CodePlace {
+  from: number;
+  to: number;
+}
+
+/**
+ * Where literals of the code without types stand in the code. Lines are exact, and columns often are not: on a line that has the text of a
+ * literal as often as the code without types, the places are in the same order. Undefined for a literal that is not found.
+ */
+async function placesOf(
+  literals: readonly Literal[],
+  code: string,
+  originalPosition: (offset: number) => Promise<Position>,
+): Promise<(CodePlace | undefined)[]> {
+  const lines = new Lines(code);
+  const placed = await Promise.all(
+    literals.map(async ({ start, raw = "" }) => ({ raw, position: await originalPosition(start) })),
+  );
+  const places: (CodePlace | undefined)[] = [];
+  for (const same of Map.groupBy(placed, ({ raw, position }) => `${position.line} ${raw}`).values()) {
+    const [{ raw, position }] = same as [(typeof same)[0]];
+    const [begin, end] = [
+      lines.offset({ line: position.line, column: 1 }),
+      lines.offset({ line: position.line + 1, column: 1 }),
+    ];
+    const line = code.slice(begin, end > begin ? end : undefined);
+    const found = [...line.matchAll(new RegExp(`(?<![\\w.])${RegExp.escape(raw)}(?!\\w)`, "g"))].map(
+      ({ index }) => begin + index,
+    );
+    const exact = same.map(({ position }) => lines.offset(position));
+    const starts =
+      found.length === same.length ? found : exact.map((from) => (code.startsWith(raw, from) ? from : undefined));
+    places.push(...starts.map((from) => (from === undefined ? undefined : { from, to: from + raw.length })));
+  }
+  return places;
 }
 
 function accessTo(name: string): string {

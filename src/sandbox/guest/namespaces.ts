@@ -55,7 +55,7 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
   Object.defineProperty(object, customInspect, { value: showTools });
   const shownName = namespace.jsName ?? namespace.name;
   return new Proxy(Object.freeze(object), {
-    has: (target, key) => key in target || key in unlisted,
+    has: (target, key) => key in target || key in unlisted || (functions === "any" && !asked.has(String(key))),
     get: (target, key) => {
       if (key in target) return Reflect.get(target, key);
       if (typeof key !== "string") return undefined;

@@ -292,10 +292,16 @@ type SecretContext = "secret" | "arguments" | "elsewhere";
 
 function placeOf(key: string, child: unknown, around: SecretContext): SecretContext {
   if (around === "secret") return "secret";
-  const isSecret = speaksOfSecret(key) && !harmlessNames.has(key);
+  const isSecret = speaksOfSecret(key) && !harmlessNames.has(key) && !isPlainKey(key, child);
   // A schema describes properties with such names, and a number may be a count. In arguments, it is the secret itself.
   if (isSecret && (around === "arguments" || typeof child === "string")) return "secret";
   return key === "arguments" ? "arguments" : around;
+}
+
+/** The key of a group, an issue or a pair, such as `{ key: "decor", orders: 230 }`. */
+function isPlainKey(key: string, child: unknown): boolean {
+  if (key.toLowerCase() !== "key") return false;
+  return typeof child === "number" || (typeof child === "string" && (words.test(child) || plainNumber.test(child)));
 }
 
 interface Anchor {

@@ -75,7 +75,7 @@ async function compile(schema: JsonObject, isSure: boolean): Promise<ValidateFun
       // Ids collide between servers, and an unknown dialect is an error.
       const { $schema: _dialect, $id: _id, ...plain } = closed(withoutOddTypes(schema) as JsonObject);
       if (isSure && !judgeOf(Kind).validateSchema(plain)) continue;
-      return new Kind(options).compile(plain);
+      return new Kind({ ...options, meta: namesMetaSchema(plain) }).compile(plain);
     } catch {
       // The schema may be of the other draft.
     }
@@ -95,6 +95,11 @@ const options = {
   validateSchema: false,
   logger: false as const,
 };
+
+/** Whether a part may be defined by the schema of schemas. Half of the time of a compilation is for that one. */
+function namesMetaSchema(schema: JsonObject): boolean {
+  return JSON.stringify(schema).includes("json-schema.org");
+}
 
 type Kind = typeof Ajv | typeof Ajv2020;
 

@@ -30,6 +30,10 @@ export interface ResultChange {
   text: string;
   /** What a result may have there now. Undefined if it may have nothing. */
   value: unknown;
+  /** Whether no result can be as before. A null only says that one result lacks the value. */
+  isCertain: boolean;
+  /** Whether another part has most likely taken its place. */
+  isRenamed?: true;
 }
 
 /** Where a schema is from: a server has declared it, or it is the shape of results that were seen. */
@@ -107,7 +111,7 @@ class Comparison {
       const value = type === "null" ? null : madeUpValue(restrictedTo(type, now), this.#now);
       const was = [...old].map(typeText).join(" or ");
       this.#add(
-        { path, kind: "type", value },
+        { path, kind: "type", value, isCertain: !stays && !old.has("null") && type !== "null" },
         stays ? `may be ${typeText(type)} now; it was ${was}` : `is ${typeText(type)} now; it was ${was}`,
       );
     }
@@ -118,7 +122,7 @@ class Comparison {
     const added = texts ? texts.filter((each) => !old.includes(each)) : [];
     if (added[0] === undefined) return;
     const shown = added.slice(0, 3).map((each) => JSON.stringify(shownName(each)));
-    this.#add({ path, kind: "value", value: added[0] }, `may be ${shown.join(" or ")} now`);
+    this.#add({ path, kind: "value", value: added[0], isCertain: false }, `may be ${shown.join(" or ")} now`);
   }
 
   #compareProperties(old: Form, current: Form, path: ResultPath): void {
@@ -131,14 +135,15 @@ class Comparison {
       const at = [...path, name];
       if (now) {
         if (isRequired && !now.isRequired && !this.#isOneResult)
-          this.#add({ path: at, kind: "missing", value: undefined }, "may be missing now");
+          this.#add({ path: at, kind: "missing", value: undefined, isCertain: false }, "may be missing now");
         this.compare(oneOf(schemas), oneOf(now.schemas), at);
-      } else if (this.#isSeen && !isRequired) {
-        this.#add({ path: at, kind: "missing", value: undefined }, "was not there");
+      } else if (this.#isSeen && !isRequired && this.#renamed(schemas, old, current) === undefined) {
+        this.#add({ path: at, kind: "missing", value: undefined, isCertain: false }, "was not there");
       } else if (current.values.length === 0 && isOther) {
         const other = this.#renamed(schemas, old, current);
         const says = other === undefined ? "is gone" : `is gone; it may be ${JSON.stringify(shownName(other))} now`;
-        this.#add({ path: at, kind: "gone", value: undefined }, says);
+        const change = { path: at, kind: "gone", value: undefined, isCertain: true } as const;
+        this.#add(other === undefined ? change : { ...change, isRenamed: true }, says);
       }
     }
   }

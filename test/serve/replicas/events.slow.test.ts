@@ -1,4 +1,4 @@
-/** Webhooks at replicas: one of them runs each event, also when another one is killed. */
+/** Events and notifications at replicas: one of them takes each, also when another one is killed. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -72,5 +72,53 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     // A call that the killed replica had sent has an effect that nobody knows.
     for (const { message } of ended.filter(({ state }) => state === "dead")) expect(message).toContain("nobody knows");
     expect(ended.filter(({ state }) => state === "done").length).toBeLessThanOrEqual(calls.length);
+  });
+
+  test("tell each outcome once, even if one is killed while it tells", async () => {
+    folder.write("claudikins.json", { mcpServers: {} });
+    folder.write("nightly.ts", "return input.number;");
+    const told: string[] = [];
+    /** Answers slowly, so that requests are under way when the replica is killed. */
+    await using receiver = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        const { data } = (await request.json()) as { data: { execution: string } };
+        told.push(data.execution);
+        await Bun.sleep(500);
+        return new Response();
+      },
+    });
+    await using set = await openReplicas(folder, server, 2);
+    const { database, all } = set;
+    const run = async (...argv: string[]) => {
+      const { exitCode, stdout, stderr } = await claudikins(database, "programs", ...argv);
+      expect([argv, exitCode, exitCode === 0 ? "" : stderr]).toEqual([argv, 0, ""]);
+      return stdout;
+    };
+    await run("save", "nightly.ts", "--name", "nightly", "number:=0");
+    await run("notify", "nightly", "--when", "done", "--webhook", `http://127.0.0.1:${receiver.port}/hook`);
+    const outcomes = async (numbers: readonly number[]) => {
+      await Promise.all(numbers.map((number) => run("run", "nightly", `number:=${number}`)));
+    };
+    await outcomes([1, 2, 3, 4]);
+    await eventually(() => told.length > 0, { withinMs: 30_000, everyMs: 5 });
+    process.kill(all[0]!.pid, "SIGKILL");
+    await outcomes([5, 6]);
+    const ended = await eventually(
+      async () => {
+        const found = JSON.parse(await run("deliveries", "--json")).deliveries as { state: string; message?: string }[];
+        const isOver = found.length === 6 && found.every(({ state }) => state === "done" || state === "dead");
+        return isOver ? found : undefined;
+      },
+      { withinMs: 90_000, everyMs: 500 },
+    );
+    expect(new Set(told).size).toBe(told.length);
+    const done = ended.filter(({ state }) => state === "done");
+    // A request that the killed replica had sent may have arrived, so that nobody sends it again.
+    for (const { message } of ended.filter(({ state }) => state === "dead"))
+      expect(message).toBe("nobody knows whether it was notified");
+    expect(told.length).toBeGreaterThanOrEqual(done.length);
+    expect(done.length).toBeGreaterThanOrEqual(2);
   });
 });

@@ -19,12 +19,21 @@ export function Around({ program: { name, door, runs, savedAt }, onExecution }: 
   const path = `programs/about?${search}`;
   const [about, setAbout] = useLoaded<PageProgramAbout>(path, JSON.stringify([savedAt, runs]));
   if (!about) return null;
-  const { recordings, triggers, deliveries } = about;
+  const { recordings, triggers, notifications, deliveries, modelCalls } = about;
   const reload = async () => setAbout(await get<PageProgramAbout>(path));
   return (
     <>
       <Tests name={name} door={door} recordings={recordings} />
+      {modelCalls !== undefined && (
+        <p class={modelCalls === 0 ? "outcome bad" : "about"}>
+          {modelCalls === 0
+            ? "It asks a model, which programs may not do. "
+            : `It may ask a model, ${modelCalls} times in a run. `}
+          <code>"askModel"</code> in claudikins.json decides that.
+        </p>
+      )}
       {triggers.length > 0 && <Triggers triggers={triggers} />}
+      <Notifications notifications={notifications} name={name} door={door} onChanged={reload} />
       {deliveries.length > 0 && (
         <Deliveries deliveries={deliveries} door={door} onRetried={reload} onExecution={onExecution} />
       )}
@@ -125,6 +134,60 @@ function Triggers({ triggers }: Pick<PageProgramAbout, "triggers">) {
       <p class="about">
         To add or remove one: <code>claudikins programs on</code> and <code>claudikins programs off</code>
       </p>
+    </section>
+  );
+}
+
+interface NotificationsProps extends Pick<PageProgramAbout, "notifications"> {
+  name: string;
+  door: string | undefined;
+  onChanged(): Promise<void>;
+}
+
+function Notifications({ notifications, name, door, onChanged }: NotificationsProps) {
+  const { isRunning, run } = useAction();
+  const change = (path: string, body: object) =>
+    run(async () => {
+      await post(path, { ...body, door });
+      await onChanged();
+    });
+  const add = () => change("programs/tell-agents", { name, when: ["failed", "waiting"] });
+  return (
+    <section class="part" aria-labelledby="notifications">
+      <div class="part-head">
+        <h3 id="notifications">Tells others</h3>
+        <button type="button" disabled={isRunning} onClick={() => void add()}>
+          Tell my agents
+        </button>
+      </div>
+      {notifications.length === 0 && (
+        <p class="empty">
+          Nobody is told what becomes of it. Your agents are told in their next session, if it failed or waits for you.
+          By a command, a webhook or a tool: <code>claudikins programs notify {name}</code>
+        </p>
+      )}
+      <ul class="lines">
+        {notifications.map(({ id, text, filter }) => (
+          <li key={id}>
+            <span>
+              <strong>
+                <Text>{id}</Text>
+              </strong>{" "}
+              <Text>{filter === undefined ? text : `${text}, if ${filter}`}</Text>
+            </span>
+            <span class="line-actions">
+              <button
+                type="button"
+                disabled={isRunning}
+                aria-label={`Remove the notification ${id}`}
+                onClick={() => void change("programs/untell", { name: id })}
+              >
+                Remove
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
