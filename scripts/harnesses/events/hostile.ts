@@ -1,0 +1,3 @@
+export async function hostile(_command: readonly string[]): Promise<number> {
+  return 0;
+}
