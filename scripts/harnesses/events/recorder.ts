@@ -50,11 +50,6 @@ export class Recorder implements AsyncDisposable {
     return new Map([...Map.groupBy(this.acts, (key) => key)].map(([key, all]) => [key, all.length]));
   }
 
-  /** Whether a client hears of updates of the resource. */
-  isWatched(uri: string): boolean {
-    return [...this.#sessions.values()].some(({ subscribed }) => subscribed.has(uri));
-  }
-
   async touch(uri: string): Promise<void> {
     for (const { server, subscribed } of this.#sessions.values()) {
       if (subscribed.has(uri)) await server.sendResourceUpdated({ uri }).catch(() => {});

@@ -17,6 +17,9 @@ const lookMs = 250;
 /** Time between two moves of the clocks: each process reads its clock again within a second, and looks at the queue every three. */
 const moveMs = 4_500;
 
+/** Time between two announcements: those that no process hears are lost. */
+const touchMs = 4_000;
+
 /** Time between two attempts of a sender, and the time that it waits for an answer. */
 const resendMs = 200;
 const answerMs = 3_000;
@@ -89,17 +92,16 @@ export async function eventRound(plan: Plan, site: Site, postgres: PostgresFixtu
  */
 function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promise<boolean> {
   let movedAt = 0;
-  let touched: number | undefined;
+  let touched: { at: number; noted: number } | undefined;
   let isRetried = false;
   let quietLooks = 0;
   return async () => {
     await Bun.sleep(lookMs);
     const { deliveries } = await seen();
     const noted = deliveries.filter(({ triggerId }) => triggerId === "noted").length;
-    if (touched === undefined) {
-      // Updates that were announced while no process listened are lost. This one is not.
-      if (!site.recorder.isWatched(resource)) return false;
-      touched = noted;
+    const isHeard = touched !== undefined && noted > touched.noted;
+    if (!isHeard && performance.now() > (touched?.at ?? 0) + touchMs) {
+      touched = { at: performance.now(), noted: touched?.noted ?? noted };
       await site.recorder.touch(resource);
     }
     const open = deliveries.filter(({ state }) => state !== "done" && state !== "dead");
@@ -113,7 +115,7 @@ function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promi
       const times = open.map((each) => (failing.includes(each) ? each.nextAt - now : 60_000));
       site.advance(Math.max(0, ...times) + 1_000);
     }
-    if (open.length > 0 || noted <= touched) return false;
+    if (open.length > 0 || !isHeard) return false;
     const refused = deliveries.filter(({ state, message }) => state === "dead" && message?.includes("refused before"));
     if (refused.length > 0 && !isRetried) {
       isRetried = true;

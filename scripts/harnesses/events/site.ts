@@ -26,6 +26,9 @@ export const perMinute = 3;
 /** Replicas of a team. */
 const replicas = 2;
 
+/** Time between two looks whether the daemon watches. */
+const watchedMs = 1_500;
+
 /** Deliveries that are read at once: the dead ones and the newest. */
 const readDeliveries = 2_000;
 
@@ -132,6 +135,19 @@ export class Site implements AsyncDisposable {
     await this.claudikins(...notify, "--tool", "recorder.act", "--map", key, "--as", toldTriggers.tool);
     await this.claudikins(...notify, "--webhook", String(this.#receiver.url), "--as", toldTriggers.webhook);
     await Promise.all(this.processes.map((each) => each.start()));
+    await this.#untilWatched();
+  }
+
+  /** The list that is there when the daemon looks first is no event, and neither are updates before it has subscribed. */
+  async #untilWatched(): Promise<void> {
+    for (let tools = 1; ; tools++) {
+      await this.recorder.addTool(`first_${tools}`);
+      await this.recorder.touch(resource);
+      await Bun.sleep(watchedMs);
+      const all = await this.deliveries();
+      const isHeard = (trigger: string) => all.some(({ triggerId, state }) => triggerId === trigger && state === "done");
+      if (["listed", "noted"].every(isHeard)) return;
+    }
   }
 
   async #addHook(program: string, name: WebhookForm | "limited", form: WebhookForm, more: string[]): Promise<void> {

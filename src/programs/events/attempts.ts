@@ -10,7 +10,7 @@ import { isRepeatable } from "../call.ts";
 /** The milliseconds before each further attempt. After the last one, the delivery is dead. */
 const pausesMs = [10_000, minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs] as const;
 
-/** A person must act before another attempt can go better. */
+/** A person must act before another attempt can go better, or must look which calls of a program that is lost took effect. */
 const untilPersonActs: readonly string[] = [
   "PROGRAM_NOT_FOUND",
   "INVALID_ARGUMENTS",
@@ -18,6 +18,7 @@ const untilPersonActs: readonly string[] = [
   "CONFIG_NOT_TRUSTED",
   "DOOR_NOT_FOUND",
   "POLICY_DENIED",
+  "EXECUTION_LOST",
 ];
 
 /** The end of an attempt whose program did not begin. */
@@ -51,7 +52,7 @@ export function failed(message: string, attempts: number, now: number, mayRepeat
 function hasChangedNothing(outcome: Extract<Outcome, { ok: false }>, catalog: Pick<ToolCatalog, "find">): boolean {
   const { code } = outcome.error;
   // What its calls were is not known.
-  if (code === "EXECUTION_LOST" || code === "CALL_OUTCOME_UNKNOWN") return false;
+  if (code === "CALL_OUTCOME_UNKNOWN") return false;
   const { tools, failures } = outcome.receipt;
   const changing = Object.entries(tools).filter(([id]) => !isRepeatable(toolOf(id, catalog)));
   if (changing.length === 0) return true;
