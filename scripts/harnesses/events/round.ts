@@ -1,4 +1,5 @@
 /** One round: events come while processes fail, and then everything must come to its end. */
+import type { BriefDelivery } from "../../../src/store/deliveries.ts";
 import { isTrueWithin } from "../../../test/support/eventually.ts";
 import type { PostgresFixture } from "../../../test/support/postgres.ts";
 import { hasClocks } from "./clock.ts";
@@ -41,7 +42,7 @@ export interface Round {
 
 export async function eventRound(plan: Plan, site: Site, postgres: PostgresFixture | undefined): Promise<Round> {
   const { recorder } = site;
-  const before = new Set((await site.deliveries()).map(({ id }) => id));
+  const before = await untilAllEnded(site);
   const [firstAct, toldBefore] = [recorder.acts.length, new Set(site.told.keys())];
   recorder.isMended = false;
   const wrong: string[] = [];
@@ -86,6 +87,17 @@ export async function eventRound(plan: Plan, site: Site, postgres: PostgresFixtu
   return { ends: Object.fromEntries([...byState].map(([state, found]) => [state, found.length])), wrong };
 }
 
+/** The ids of the deliveries of earlier rounds. An update may have come a moment after the last one. */
+async function untilAllEnded(site: Site): Promise<Set<string>> {
+  for (;;) {
+    const all = await site.deliveries();
+    if (!all.some(isOpen)) return new Set(all.map(({ id }) => id));
+    await Bun.sleep(lookMs);
+  }
+}
+
+const isOpen = ({ state }: BriefDelivery) => state !== "done" && state !== "dead";
+
 /**
  * A question whether everything has ended. What waits for a time gets it by the clocks. What fails is repaired, in a patient round only once it
  * is dead, and then begun again by its user.
@@ -104,11 +116,13 @@ function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promi
       touched = { at: performance.now(), noted: touched?.noted ?? noted };
       await site.recorder.touch(resource);
     }
-    const open = deliveries.filter(({ state }) => state !== "done" && state !== "dead");
+    const open = deliveries.filter(isOpen);
     const failing = open.filter(({ state }) => state === "failed");
     const isPatient = plan.isPatient && hasClocks;
     if (!isPatient) site.recorder.isMended = true;
-    const isWaiting = open.length > 0 && open.every(({ state, triggerId }) => state === "failed" || triggerId === "on-limited");
+    const isForLater = ({ state, triggerId }: BriefDelivery) =>
+      state === "failed" || (state === "waiting" && triggerId === "on-limited");
+    const isWaiting = open.length > 0 && open.every(isForLater);
     if (isWaiting && performance.now() > movedAt + moveMs) {
       movedAt = performance.now();
       const now = Math.max(...site.processes.map(({ clock }) => clock.now));

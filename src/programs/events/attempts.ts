@@ -27,16 +27,16 @@ export function endOfFailedStart(error: unknown, attempts: number, now: number):
   return failed(message, attempts, now, !untilPersonActs.includes(code));
 }
 
-/** The end of an attempt whose program has ended. `isWhole`: this process has seen all of its calls. */
+/** The end of an attempt whose program has ended, in whatever process. Its receipt has all of its calls. */
 export function endOfOutcome(
   outcome: Outcome,
-  { attempts, now, isWhole }: { attempts: number; now: number; isWhole: boolean },
+  { attempts, now }: { attempts: number; now: number },
   catalog: Pick<ToolCatalog, "find">,
 ): AttemptEnd {
   if (outcome.ok) return { state: "done" };
   const { message, code = "" } = outcome.error;
   const mayHelp = !["check", "cancelled"].includes(outcome.reason) && !untilPersonActs.includes(code);
-  return failed(message, attempts, now, isWhole && mayHelp && hasChangedNothing(outcome, catalog));
+  return failed(message, attempts, now, mayHelp && hasChangedNothing(outcome, catalog));
 }
 
 /** The end of an attempt that failed. `attempts` counts it. */

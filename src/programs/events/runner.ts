@@ -60,12 +60,6 @@ interface Opened {
   parts: ExecutionParts;
 }
 
-interface Begun {
-  execution: FollowedExecution;
-  /** Whether this process sees all of its calls. */
-  isWhole: boolean;
-}
-
 export class DeliveryRunner {
   readonly #options: RunnerOptions;
   /** The deliveries that this process runs or waits for. */
@@ -159,7 +153,7 @@ export class DeliveryRunner {
       await notifying.finally(() => this.#notifying.delete(notifying));
       return;
     }
-    let begun: Begun;
+    let execution: FollowedExecution;
     let opened: Opened;
     try {
       opened = await place.open();
@@ -169,7 +163,7 @@ export class DeliveryRunner {
         await this.#fail(delivery, trigger, { state: "dead", message }, place);
         return;
       }
-      begun = found ? { execution: found, isWhole: false } : await this.#begun(delivery, trigger, opened, place);
+      execution = found ?? (await this.#begun(delivery, trigger, opened, place));
     } catch (error) {
       if (this.#options.isClosing()) return;
       // Its program may run elsewhere. The delivery stays claimed, and is looked at again.
@@ -180,13 +174,12 @@ export class DeliveryRunner {
       await this.#fail(delivery, trigger, endOfFailedStart(error, attempts, now()), place, event);
       return;
     }
-    const { execution, isWhole } = begun;
     log.info(`runs ${program} for the delivery ${id}`);
     const outcome = await execution.outcome;
     // Another process continues it.
     if (this.#options.isClosing() || execution.isReleased) return;
     if (!trigger?.notify) await onNews(newsOf(delivery.execution!, program, outcome.ok, outcome), place);
-    await this.#end(delivery, endOfOutcome(outcome, { attempts, now: now(), isWhole }, opened.parts.catalog));
+    await this.#end(delivery, endOfOutcome(outcome, { attempts, now: now() }, opened.parts.catalog));
   }
 
   async #notify(delivery: StoredDelivery, trigger: Notification, { place }: ScheduledPlace): Promise<void> {
@@ -206,7 +199,7 @@ export class DeliveryRunner {
     trigger: Trigger | undefined,
     { executions, parts }: Opened,
     { place }: ScheduledPlace,
-  ): Promise<Begun> {
+  ): Promise<FollowedExecution> {
     const request = trigger?.notify
       ? (await import("./notify.ts")).callRequest(trigger, delivery)
       : await this.#programRequest(delivery, trigger, place, parts);
@@ -217,10 +210,10 @@ export class DeliveryRunner {
     const execution = executions.start(asked, parts, { id: delivery.execution!, isBackground: true });
     try {
       await execution.stored();
-      return { execution, isWhole: true };
+      return execution;
     } catch (error) {
       const other = await earlier(delivery.execution!, executions, parts);
-      if (other) return { execution: other, isWhole: false };
+      if (other) return other;
       throw error;
     }
   }

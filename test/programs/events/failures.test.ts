@@ -47,6 +47,32 @@ test("a delivery whose program was given up here does not end with that", async 
   expect(place.calls).toEqual(["wait w", "act alarm"]);
 });
 
+test("a program that was continued elsewhere is begun again only if no call has changed anything", async () => {
+  using place = new EventPlace();
+  const until = join(place.folder.path, "until");
+  const given = JSON.stringify({ name: "w", until });
+  await place.save("reads", `await counting.read_wait(${given}); throw new Error("no luck");`);
+  await place.save("acts", `try { await counting.wait(${given}); } catch {} throw new Error("no luck");`);
+  await using one = await place.open();
+  for (const program of ["reads", "acts"]) await one.offer(await one.webhook(program), event("1"));
+  await one.events.look();
+  await eventually(() => place.calls.length === 2);
+  const executions = await one.app.executions();
+  for (const { execution } of await one.deliveries()) {
+    const running = (await executions.follow(execution!, one.app)) as RunningExecution;
+    running.stop();
+    await running.outcome;
+  }
+  place.folder.write("until", "");
+  place.aheadMs = 10_000;
+  await one.events.look();
+  expect((await one.ended()).map(({ program, state, message }) => [program, state, message])).toEqual([
+    ["acts", "dead", "no luck"],
+    ["reads", "failed", "no luck"],
+  ]);
+  expect(place.calls.toSorted()).toEqual(["read_wait w", "read_wait w", "wait w"]);
+});
+
 test("a database that is away while a program begins does not end the attempt", async () => {
   using place = new EventPlace();
   await place.save("count", 'return counting.act({ name: "x" });');
