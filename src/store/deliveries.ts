@@ -62,10 +62,10 @@ export interface DeliveryRows {
   add(delivery: NewDelivery, maxOpen: number): Promise<{ result: "added" | "known" | "full"; id: string }>;
   /** The events of the list that the trigger had before. */
   known(place: string, triggerId: string, events: readonly string[]): Promise<string[]>;
-  /** The deliveries of a trigger that may begin now, in the order in which they came. */
+  /** The deliveries of a trigger that may begin now, in the order in which they came. New ones may, whatever the clock of their process said. */
   due(place: string, triggerId: string, now: number, count: number): Promise<StoredDelivery[]>;
-  /** Those that a process has claimed before a time, and that have not ended. */
-  running(place: string, claimedBefore: number): Promise<StoredDelivery[]>;
+  /** Those that a process has claimed, and that have not ended. */
+  running(place: string): Promise<StoredDelivery[]>;
   /** Begins an attempt, the one after `attempts`. False if another process was first. */
   claim(id: string, attempts: number, execution: string, now: number): Promise<boolean>;
   /** Ends the attempt with this execution. False if it has ended already. */
@@ -102,14 +102,13 @@ export function deliveryRows(database: Database, durable: Database = database): 
     },
     due(place, triggerId, now, count) {
       const statement = `SELECT ${whole} FROM claudikins.deliveries
-        WHERE place = $place AND trigger_id = $triggerId AND state IN ('waiting', 'failed') AND next_at <= $now
+        WHERE place = $place AND trigger_id = $triggerId AND (state = 'waiting' OR (state = 'failed' AND next_at <= $now))
         ORDER BY id LIMIT $count`;
       return database.read(() => all(statement, { place, triggerId, now, count }));
     },
-    running(place, claimedBefore) {
-      const statement = `SELECT ${whole} FROM claudikins.deliveries
-        WHERE place = $place AND state = 'running' AND claimed_at <= $claimedBefore ORDER BY id`;
-      return database.read(() => all(statement, { place, claimedBefore }));
+    running(place) {
+      const statement = `SELECT ${whole} FROM claudikins.deliveries WHERE place = $place AND state = 'running' ORDER BY id`;
+      return database.read(() => all(statement, { place }));
     },
     async claim(id, attempts, execution, now) {
       const statement = `UPDATE claudikins.deliveries

@@ -1,13 +1,19 @@
 /** What happens in one round, determined by its seed and its number. */
-import { createHmac } from "node:crypto";
 import { type WebhookForm, webhookForms } from "../../../src/programs/events/triggers.ts";
+import { hourMs, minuteMs } from "../../../src/base/units.ts";
 import { Random } from "../random.ts";
 
 /** Webhooks of one round. */
-const mostWebhooks = 12;
+const mostWebhooks = 10;
 
-/** Files of one round. */
-const mostFiles = 4;
+/** Time in which events come and processes fail. */
+const spanMs = 5_000;
+
+/** Longer than the time after which another process begins what one has claimed, and longer than the lease of a replica. */
+const freezes = { short: 7_000, long: 17_000 };
+
+/** The steps of a clock, both ways. */
+const steps = [-hourMs, -90_000, -7_000, 7_000, minuteMs, 0.5 * hourMs, 2 * hourMs] as const;
 
 /** How a program takes an event: it calls something and succeeds, fails after a call that changes something, or fails before any. */
 export const kinds = ["acts", "breaks", "refuses"] as const;
@@ -23,58 +29,79 @@ export interface PlannedWebhook {
 }
 
 /** What nobody with the secret sends. */
-export const attacks = ["wrong signature", "old time", "unknown address", "too large"] as const;
+export const attacks = ["wrong signature", "old time", "unknown address", "too large", "published"] as const;
+
+export interface PlannedAttack {
+  kind: (typeof attacks)[number];
+  form: WebhookForm;
+  afterMs: number;
+}
+
+/** What a round disturbs. `which` is the process, as a share of their number. */
+export type Disturbance = { atMs: number; which: number } & (
+  | { kind: "kill" | "restart of the database" | "cut" }
+  | { kind: "freeze"; forMs: number }
+  | { kind: "clock"; byMs: number; isEverywhere: boolean }
+);
+
+/** `single`: a user with `serve --http` and the daemon. `team`: replicas and a daemon with one Postgres. */
+export type Shape = "single" | "team";
 
 export interface Plan {
+  index: number;
+  shape: Shape;
   webhooks: PlannedWebhook[];
+  /** Events that come at once for the program with a limit per minute. */
+  burst: number;
   files: { name: string; afterMs: number }[];
-  attacks: { kind: (typeof attacks)[number]; form: WebhookForm; afterMs: number }[];
-  /** Which process is killed, and when. It is started again. */
-  kills: { process: "serve" | "daemon"; afterMs: number }[];
+  /** Updates that the server announces. */
+  updates: { afterMs: number }[];
+  /** Tools that the server adds. */
+  tools: { name: string; afterMs: number }[];
+  attacks: PlannedAttack[];
+  disturbances: Disturbance[];
+  /** What fails is left alone until it is dead, and begun again by its user then. */
+  isPatient: boolean;
 }
 
 export function planOf(seed: number, index: number): Plan {
   const random = new Random(seed, index);
-  const spanMs = 6_000;
+  const shape = index % 2 === 0 ? "single" : "team";
+  const at = () => random.below(spanMs);
   const list = <T>(count: number, make: (place: number) => T) =>
     Array.from({ length: count }, (_, place) => make(place));
   return {
+    index,
+    shape,
     webhooks: list(3 + random.below(mostWebhooks - 2), (place) => ({
-      id: `w${place}`,
+      id: `${index}.w${place}`,
       form: random.pick(webhookForms),
       kind: random.pick(["acts", "acts", "acts", ...kinds]),
       times: 1 + random.below(3),
-      afterMs: random.below(spanMs),
+      afterMs: at(),
     })),
-    files: list(1 + random.below(mostFiles), (place) => ({ name: `f${place}.txt`, afterMs: random.below(spanMs) })),
-    attacks: list(2 + random.below(5), () => ({
+    burst: random.chance(0.3) ? 4 + random.below(4) : 0,
+    files: list(1 + random.below(3), (place) => ({ name: `${index}.f${place}.txt`, afterMs: at() })),
+    updates: list(1 + random.below(3), () => ({ afterMs: at() })),
+    tools: list(random.below(3), (place) => ({ name: `tool_${index}_${place}`, afterMs: at() })),
+    attacks: list(2 + random.below(4), () => ({
       kind: random.pick(attacks),
       form: random.pick(webhookForms),
-      afterMs: random.below(spanMs),
+      afterMs: at(),
     })),
-    kills: list(1 + random.below(4), () => ({
-      process: random.pick(["serve", "serve", "daemon"] as const),
-      afterMs: 500 + random.below(spanMs),
-    })),
+    disturbances: list(1 + random.below(4), () => disturbanceOf(shape, random)),
+    isPatient: random.chance(0.15),
   };
 }
 
-/** The headers with which a sender signs a body. */
-export function signedHeaders(form: WebhookForm, secret: string, body: string, id: string, atMs: number) {
-  const time = String(Math.floor(atMs / 1_000));
-  const hmac = (text: string, key: string | Buffer = secret) => createHmac("sha256", key).update(text);
-  const of: Record<WebhookForm, () => Record<string, string>> = {
-    github: () => ({ "x-hub-signature-256": `sha256=${hmac(body).digest("hex")}`, "x-github-event": "issues" }),
-    stripe: () => ({ "stripe-signature": `t=${time},v1=${hmac(`${time}.${body}`).digest("hex")}` }),
-    slack: () => ({
-      "x-slack-request-timestamp": time,
-      "x-slack-signature": `v0=${hmac(`v0:${time}:${body}`).digest("hex")}`,
-    }),
-    standard: () => {
-      const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-      const signature = hmac(`${id}.${time}.${body}`, key).digest("base64");
-      return { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": `v1,${signature}` };
-    },
-  };
-  return { "content-type": "application/json", ...of[form]() };
+function disturbanceOf(shape: Shape, random: Random): Disturbance {
+  const usual = ["kill", "kill", "kill", "freeze", "clock"] as const;
+  const kind = random.pick([...usual, ...(shape === "team" ? (["restart of the database", "cut"] as const) : [])]);
+  const common = { atMs: 300 + random.below(spanMs), which: random.next() };
+  if (kind === "freeze") {
+    const isLong = shape === "team" && random.chance(0.25);
+    return { ...common, kind, forMs: isLong ? freezes.long : 500 + random.below(freezes.short) };
+  }
+  if (kind === "clock") return { ...common, kind, byMs: random.pick(steps), isEverywhere: random.chance(0.5) };
+  return { ...common, kind };
 }

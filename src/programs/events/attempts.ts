@@ -10,7 +10,7 @@ import { isRepeatable } from "../call.ts";
 /** The milliseconds before each further attempt. After the last one, the delivery is dead. */
 const pausesMs = [10_000, minuteMs, 5 * minuteMs, 30 * minuteMs, 120 * minuteMs] as const;
 
-/** A person must act before another attempt can go better. */
+/** A person must act before another attempt can go better, or must look which calls of a program that is lost took effect. */
 const untilPersonActs: readonly string[] = [
   "PROGRAM_NOT_FOUND",
   "INVALID_ARGUMENTS",
@@ -18,6 +18,7 @@ const untilPersonActs: readonly string[] = [
   "CONFIG_NOT_TRUSTED",
   "DOOR_NOT_FOUND",
   "POLICY_DENIED",
+  "EXECUTION_LOST",
 ];
 
 /** The end of an attempt whose program did not begin. */
@@ -26,16 +27,16 @@ export function endOfFailedStart(error: unknown, attempts: number, now: number):
   return failed(message, attempts, now, !untilPersonActs.includes(code));
 }
 
-/** The end of an attempt whose program has ended. `isWhole`: this process has seen all of its calls. */
+/** The end of an attempt whose program has ended, in whatever process. Its receipt has all of its calls. */
 export function endOfOutcome(
   outcome: Outcome,
-  { attempts, now, isWhole }: { attempts: number; now: number; isWhole: boolean },
+  { attempts, now }: { attempts: number; now: number },
   catalog: Pick<ToolCatalog, "find">,
 ): AttemptEnd {
   if (outcome.ok) return { state: "done" };
   const { message, code = "" } = outcome.error;
   const mayHelp = !["check", "cancelled"].includes(outcome.reason) && !untilPersonActs.includes(code);
-  return failed(message, attempts, now, isWhole && mayHelp && hasChangedNothing(outcome, catalog));
+  return failed(message, attempts, now, mayHelp && hasChangedNothing(outcome, catalog));
 }
 
 /** The end of an attempt that failed. `attempts` counts it. */
@@ -51,7 +52,7 @@ export function failed(message: string, attempts: number, now: number, mayRepeat
 function hasChangedNothing(outcome: Extract<Outcome, { ok: false }>, catalog: Pick<ToolCatalog, "find">): boolean {
   const { code } = outcome.error;
   // What its calls were is not known.
-  if (code === "EXECUTION_LOST" || code === "CALL_OUTCOME_UNKNOWN") return false;
+  if (code === "CALL_OUTCOME_UNKNOWN") return false;
   const { tools, failures } = outcome.receipt;
   const changing = Object.entries(tools).filter(([id]) => !isRepeatable(toolOf(id, catalog)));
   if (changing.length === 0) return true;

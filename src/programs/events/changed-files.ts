@@ -28,13 +28,19 @@ export class ChangedFiles {
     this.#triggers = triggers;
   }
 
+  /** Notes the files that are there when a trigger is added: they are no events, and later ones are, whenever a process looks first. */
+  async noteFirst(trigger: FileTrigger): Promise<void> {
+    const { files } = await filesOf(trigger.on);
+    await this.#triggers.noteFiles(trigger.id, looksOf(files));
+  }
+
   /**
    * Gives each file that is new or was changed, and does not change any more, to `put`, and notes it once `put` has kept it. The files that are
    * there when the trigger is added are no events. Returns whether there are more files than can be watched.
    */
   async look(trigger: FileTrigger, put: (event: OfferedEvent) => Promise<boolean>): Promise<{ isFull: boolean }> {
     const { files, isFull } = await filesOf(trigger.on);
-    const looks = new Map([...files].map(([path, { look }]) => [path, look]));
+    const looks = looksOf(files);
     const before = this.#last.get(trigger.id);
     this.#last.set(trigger.id, looks);
     const noted = this.#triggers.seenFiles(trigger.id);
@@ -53,6 +59,10 @@ export class ChangedFiles {
     await this.#triggers.noteFiles(trigger.id, next);
     return { isFull };
   }
+}
+
+function looksOf(files: ReadonlyMap<string, FileLook>): Map<string, string> {
+  return new Map([...files].map(([path, { look }]) => [path, look]));
 }
 
 function eventOf(path: string, { look, size, modifiedAt }: FileLook, isKnown: boolean, { folder }: FileSource) {

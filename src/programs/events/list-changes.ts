@@ -109,8 +109,10 @@ export class ListChanges {
     if (noted && Object.values(change).every((names) => names.length === 0)) return;
     const named = Object.entries(change).map(([kind, names]) => [kind, names.slice(0, maxNamedEntries)]);
     const content = { kind: "list", server: on.server, list: on.list, ...Object.fromEntries(named) };
+    // If the process ends before it has noted the change, the next one finds the same change again, or a larger one.
+    const name = `change ${changes + 1} ${sha256(JSON.stringify([...entries])).slice(0, digestLetters)}`;
     // The list that is there when the trigger is added is no event.
-    if (noted && !(await put({ name: `change ${changes + 1}`, content }))) return;
+    if (noted && !(await put({ name, content }))) return;
     await this.#triggers.noteFiles(id, new Map([...entries, [changesKey, String(noted ? changes + 1 : 0)]]));
   }
 

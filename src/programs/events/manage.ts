@@ -49,6 +49,12 @@ export async function addTrigger(
   if (made.on.kind === "after") requireNoCircle(program.name, made.on, library, triggers);
   await acceptToStart(program, { library, audit });
   await triggers.add(made, () => recordProgram("scheduled", program, triggerLine(made), audit));
+  const { on } = made;
+  // The files of a team are on the machine that watches them, which may be another one.
+  if (on.kind === "file" && place.documents.areFiles) {
+    const { ChangedFiles } = await import("./changed-files.ts");
+    await new ChangedFiles(triggers).noteFirst({ ...made, on });
+  }
   return made;
 }
 
@@ -142,7 +148,7 @@ export async function removeTrigger(id: string, { place, audit }: ManageOptions)
   await triggers.remove(id);
   const { deliveries } = audit.store;
   const removed = await deliveries.removeWaiting(placeName(place), id);
-  const running = await deliveries.running(placeName(place), Number.MAX_SAFE_INTEGER);
+  const running = await deliveries.running(placeName(place));
   if (!running.some(({ triggerId }) => triggerId === id)) await triggers.forget(id);
   return removed;
 }

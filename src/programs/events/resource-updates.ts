@@ -40,7 +40,12 @@ export class ResourceUpdates {
     const found = this.#subscribed.getOrInsertComputed(trigger.id, () => ({ updated: new Set<string>(), againAt: 0 }));
     for (const uri of [...found.updated]) {
       found.updated.delete(uri);
-      if (!(await put(eventOf(uri, trigger)))) found.updated.add(uri);
+      let isKept = false;
+      try {
+        isKept = await put(eventOf(uri, trigger));
+      } finally {
+        if (!isKept) found.updated.add(uri);
+      }
     }
     if (found.againAt === undefined || Date.now() < found.againAt) return;
     found.againAt = Date.now() + subscribeAgainMs;

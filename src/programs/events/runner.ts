@@ -1,5 +1,5 @@
 /** Runs saved programs for what has happened: each delivery of the queue once, whatever process is killed meanwhile. */
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { hourMs, minuteMs } from "../../base/units.ts";
@@ -79,13 +79,15 @@ export class DeliveryRunner {
     const { Triggers } = await import("./triggers.ts");
     const kept = new Triggers(place.place);
     const removed = kept.removed();
-    const running = await store.deliveries.running(placeName(place.place), now());
+    const running = await store.deliveries.running(placeName(place.place));
     for (const delivery of running) {
       if (this.#options.isClosing()) return;
-      if (this.#running.has(delivery.id) || delivery.claimedAt! > now() - claimMs) continue;
+      // A clock that was set back since then makes a claim look as if it were to come.
+      const claimedMs = Math.abs(now() - delivery.claimedAt!);
+      if (this.#running.has(delivery.id) || claimedMs < claimMs) continue;
       const trigger = [...triggers, ...removed].find(({ id }) => id === delivery.triggerId);
       if (!trigger?.notify || trigger.notify.kind === "tool") this.#run(delivery, trigger, place);
-      else if (delivery.claimedAt! < now() - lostMs[trigger.notify.kind]) await this.#end(delivery, unknown);
+      else if (claimedMs > lostMs[trigger.notify.kind]) await this.#end(delivery, unknown);
     }
     for (const { id } of removed) if (!running.some(({ triggerId }) => triggerId === id)) await kept.forget(id);
   }
@@ -99,24 +101,25 @@ export class DeliveryRunner {
       const room = maxBusyDeliveries - this.#busy.size;
       if (room <= 0 || this.#options.isClosing()) return;
       for (const delivery of await store.deliveries.due(placeName(place.place), trigger.id, now(), room)) {
-        const use = this.#oneRun(trigger, place);
+        const at = now();
+        const use = this.#oneRun(trigger, place, at);
         if (this.#options.isClosing() || (await store.quotas.take([use]))) break;
-        const execution = newId(now());
+        const execution = newId(at);
         const { id, attempts } = delivery;
-        if (!(await store.deliveries.claim(id, attempts, execution, now()))) {
+        if (!(await store.deliveries.claim(id, attempts, execution, at))) {
           // Another process runs it, and has counted it.
           await store.quotas.add([{ ...use, amount: -1 }]);
           continue;
         }
         this.#keepBusy(id);
-        this.#run({ ...delivery, attempts: attempts + 1, execution, claimedAt: now() }, trigger, place);
+        this.#run({ ...delivery, attempts: attempts + 1, execution, claimedAt: at }, trigger, place);
       }
     }
   }
 
   /** One more run of the trigger in this minute, by all processes together. */
-  #oneRun({ id, perMinute }: Trigger, { place }: ScheduledPlace): LimitedUse {
-    const from = Math.floor(this.#options.now() / minuteMs) * minuteMs;
+  #oneRun({ id, perMinute }: Trigger, { place }: ScheduledPlace, at: number): LimitedUse {
+    const from = Math.floor(at / minuteMs) * minuteMs;
     const key = `events ${placeName(place)} ${id}`;
     return { key, from, to: from + minuteMs, amount: 1, limit: perMinute };
   }
@@ -152,32 +155,31 @@ export class DeliveryRunner {
     }
     let execution: FollowedExecution;
     let opened: Opened;
-    let isWhole = false;
     try {
       opened = await place.open();
       const found = await earlier(delivery.execution!, opened.executions, opened.parts);
       if (!found && now() > delivery.claimedAt! + beginMs) {
-        await this.#fail(
-          delivery,
-          trigger,
-          { state: "dead", message: "nobody knows whether its program has run" },
-          place,
-        );
+        const message = "nobody knows whether its program has run";
+        await this.#fail(delivery, trigger, { state: "dead", message }, place);
         return;
       }
-      isWhole = found === undefined;
       execution = found ?? (await this.#begun(delivery, trigger, opened, place));
     } catch (error) {
       if (this.#options.isClosing()) return;
-      await this.#fail(delivery, trigger, endOfFailedStart(error, attempts, now()), place);
+      // Its program may run elsewhere. The delivery stays claimed, and is looked at again.
+      const { code } = toClaudikinsError(error);
+      if (code === "DATABASE_UNAVAILABLE") throw error;
+      // A program that is lost has a record of its own.
+      const event = code === "EXECUTION_LOST" ? delivery.execution! : undefined;
+      await this.#fail(delivery, trigger, endOfFailedStart(error, attempts, now()), place, event);
       return;
     }
     log.info(`runs ${program} for the delivery ${id}`);
     const outcome = await execution.outcome;
     // Another process continues it.
-    if (this.#options.isClosing()) return;
+    if (this.#options.isClosing() || execution.isReleased) return;
     if (!trigger?.notify) await onNews(newsOf(delivery.execution!, program, outcome.ok, outcome), place);
-    await this.#end(delivery, endOfOutcome(outcome, { attempts, now: now(), isWhole }, opened.parts.catalog));
+    await this.#end(delivery, endOfOutcome(outcome, { attempts, now: now() }, opened.parts.catalog));
   }
 
   async #notify(delivery: StoredDelivery, trigger: Notification, { place }: ScheduledPlace): Promise<void> {
@@ -230,16 +232,17 @@ export class DeliveryRunner {
     return requestFor(program, { ...given, ...(takesEvent ? { [eventInput]: event } : {}) });
   }
 
-  /** The end of an attempt without an execution. */
+  /** The end of an attempt without an outcome. `event` names the news about it. */
   async #fail(
     delivery: StoredDelivery,
     trigger: Trigger | undefined,
     end: AttemptEnd,
     place: ScheduledPlace,
+    event = `delivery ${delivery.id}`,
   ): Promise<void> {
-    const { id, program } = delivery;
+    const { program } = delivery;
     if (end.state === "dead" && !trigger?.notify) {
-      const news = { program, state: "failed", event: `delivery ${id}`, why: end.message } as const;
+      const news = { program, state: "failed", event, why: end.message } as const;
       await this.#options.onNews(news, place);
     }
     await this.#end(delivery, end);

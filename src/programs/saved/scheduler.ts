@@ -153,7 +153,7 @@ export class Scheduler {
     void execution.outcome
       .then(async (outcome) => {
         // Another process continues it.
-        if (this.#isClosing) return;
+        if (this.#isClosing || execution.isReleased) return;
         const message = outcome.ok ? undefined : outcome.error.message;
         if (!outcome.ok) this.#log.warn(`${schedule.program} (${schedule.id}) failed: ${message}`);
         await this.#ended(id, { at: this.#now(), ok: outcome.ok, message }, schedule, schedules);

@@ -70,6 +70,17 @@ test("a file that is being written is one event, and a change while no process l
   expect(place.calls).toHaveLength(2);
 });
 
+test("a file that comes before any process has looked is an event", async () => {
+  using place = new EventPlace();
+  await place.save("import", showEvent);
+  place.folder.write("old.csv", "x");
+  await using one = await place.open();
+  await one.on("import", { on: { kind: "file", folder: place.folder.path, pattern: "*.csv" } });
+  place.folder.write("new.csv", "x");
+  await settled(one);
+  expect(place.calls).toEqual(['act ["new","new.csv"]']);
+});
+
 test("updates of a resource start the program, several together once", async () => {
   using place = new EventPlace();
   const shop = { ...fixture("protocol", "stdio", place.folder.path), labels: {} };

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { signedHeaders } from "../../../scripts/harnesses/events/plan.ts";
+import { signedHeaders } from "../../../scripts/harnesses/events/senders.ts";
 import { claudikinsCommand } from "../../support/command.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ownFolder } from "../../support/own-folder.ts";
