@@ -14,12 +14,14 @@ import type { Approvals } from "../policy/approvals/approvals.ts";
 import { isId } from "../programs/trace/id.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
+import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
+import type { Approval } from "../store/approval.ts";
 import { activityIn, openCalls, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
-import type { PageState } from "./contract.ts";
+import type { Decided, PageLastingRule, PageState } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
@@ -27,6 +29,7 @@ import {
   acceptBody,
   againBody,
   cancelBody,
+  type DecisionBody,
   decisionBody,
   doorBody,
   editBody,
@@ -93,7 +96,7 @@ export class PageApi {
   constructor(options: PageApiOptions) {
     const { app, approvals, continued, env } = options;
     this.#options = options;
-    this.#approvals = new PageApprovals(approvals, app.store, continued);
+    this.#approvals = new PageApprovals(approvals, app.store, homeOf(env), continued);
     this.#executions = new ExecutionsReader(app);
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
@@ -152,7 +155,11 @@ export class PageApi {
     const serverIn = ({ search }: RouteRequest) => search.get("server") ?? "";
     return {
       "GET api/approvals/*": ({ id }) => this.#approvals.whole(id),
-      "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),
+      "GET api/approvals/*/rule": async ({ id }) => {
+        const { file, changes, mark } = await lastingRule(...this.#lasting(await this.#approvals.open(id)));
+        return { file, changes, mark } satisfies PageLastingRule;
+      },
+      "POST api/approvals/*": async ({ id, body }) => this.#decide(id, await body(decisionBody)),
       "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
       "GET api/activity": (call) => this.#activity(call),
       "GET api/calls": ({ search }) => readCalls(callsIn(search), { config: ownConfig(app) }, app.store),
@@ -207,6 +214,27 @@ export class PageApi {
     };
   }
 
+  async #decide(id: string, body: DecisionBody): Promise<Decided> {
+    if (body.decision !== "always") return this.#approvals.decide(id, body);
+    const row = await this.#approvals.open(id);
+    const [, options] = this.#lasting(row);
+    const decided = await this.#approvals.decideWith(id, () =>
+      alwaysAllow(row, body.mark, this.#options.approvals, options),
+    );
+    await this.#options.app.reload?.refresh();
+    return decided;
+  }
+
+  /** Throws RefusedRequest for an approval of another config. */
+  #lasting(row: Approval) {
+    const { app, env, isAnswered } = this.#options;
+    if (row.config !== (ownConfig(app) ?? null)) {
+      throw new RefusedRequest(409, "The call is of another config, and this page changes only its own");
+    }
+    const which = { flag: this.#fileOf(row.server), cwd: "/", env };
+    return [row, { which, place: "page", isAnswered }] as const;
+  }
+
   async #activity({ search }: RouteRequest): Promise<PageActivity> {
     const { filter, after } = activityIn(search);
     return this.#executions.activity(filter, after, (await this.#approvals.list()).approvals);
@@ -235,10 +263,15 @@ export class PageApi {
     await this.#options.approvals[Symbol.asyncDispose]();
   }
 
+  /** The file that has the entry of a server. Throws for the demo. */
+  #fileOf(server: string): string {
+    const { origin, extended, servers } = this.#options.app.config;
+    return extended && servers.get(server)?.own ? extended.file : fileOf(origin);
+  }
+
   async #changePolicy(change: PolicyBody): Promise<void> {
     const { app, env, isAnswered } = this.#options;
-    const { origin, extended, servers } = app.config;
-    const file = extended && servers.get(change.server)?.own ? extended.file : fileOf(origin);
+    const file = this.#fileOf(change.server);
     if ("confirm" in change && change.tool.includes("*")) {
       throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
     }

@@ -2,6 +2,7 @@
  * The messages between the page of `claudikins ui` and its server, as JSON, which omits undefined values. The browser imports only these
  * types.
  */
+import type { ApprovalFacts } from "../programs/approvals/approval-facts.ts";
 import type { PageExecution } from "./activity-contract.ts";
 import type { PageProgram, PageSchedule } from "./programs-contract.ts";
 import type { ConfirmMode, PageServerEntry } from "./servers-contract.ts";
@@ -89,10 +90,21 @@ export interface PageApproval {
   decidedAt?: number | undefined;
   /** The place where it was decided. */
   decidedBy?: "agent" | "terminal" | "page" | "command" | undefined;
+  /** Why it was denied. */
+  reason?: string | undefined;
+  /** Only in `GET api/approvals/ID`. */
+  facts?: ApprovalFacts | undefined;
 }
 
-/** `deny all` also denies all other questions of the execution. */
-export type PageDecision = "once" | "session" | "deny" | "deny all";
+/** `always` also writes a rule, and `deny all` also denies all other questions of the execution. */
+export type PageDecision = "once" | "program" | "session" | "always" | "deny" | "deny all";
+
+/** The rule that `always` writes: `GET api/approvals/ID/rule`. */
+export interface PageLastingRule {
+  file: string;
+  changes: { at: string; before?: string | undefined; after?: string | undefined }[];
+  mark: string;
+}
 
 /** The answer to a decision. */
 export interface Decided {

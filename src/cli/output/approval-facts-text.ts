@@ -1,8 +1,12 @@
 /** The facts about a call that waits, as lines of text for a terminal. */
 import { counted } from "../../base/counted.ts";
 import { ageText } from "../../base/duration.ts";
+import { oneLine } from "../../base/visible-text.ts";
 import { visible } from "../../policy/visible.ts";
 import type { ApprovalFacts } from "../../programs/approvals/approval-facts.ts";
+
+/** Characters of the line of one difference, so that no terminal breaks it where an argument wants it. */
+const maxDifferenceChars = 90;
 
 /** Each line ends with a line break. Empty if nothing is known. */
 export function factsText({ asker, reads, lastApproved }: ApprovalFacts): string {
@@ -40,7 +44,7 @@ function differenceLines(last: ApprovalFacts["lastApproved"]): string[] {
   if (changes.length === 0) return [`${head}: the arguments are the same`];
   const lines = changes.map(({ at, kind, before, now }) => {
     const value = kind === "changed" ? `${before} → ${now}` : kind === "new" ? `new: ${now}` : `gone: ${before}`;
-    return `    ${visible(`${at}: ${value}`)}`;
+    return `    ${oneLine(visible(`${at}: ${value}`), maxDifferenceChars)}`;
   });
   return [`${head}:`, ...lines, ...(more > 0 ? [`    and ${counted(more, "more difference")}`] : [])];
 }
