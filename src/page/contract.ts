@@ -2,7 +2,7 @@
  * The messages between the page of `claudikins ui` and its server, as JSON, which omits undefined values. The browser imports only these
  * types.
  */
-import type { ApprovalFacts } from "../programs/approvals/approval-facts.ts";
+import type { ApprovalFacts } from "../programs/approvals/facts-shape.ts";
 import type { PageExecution } from "./activity-contract.ts";
 import type { PageProgram, PageSchedule } from "./programs-contract.ts";
 import type { ConfirmMode, PageServerEntry } from "./servers-contract.ts";

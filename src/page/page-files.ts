@@ -3,6 +3,7 @@
 import activity from "./browser/activity/activity.css" with { type: "text" };
 import calls from "./browser/activity/calls.css" with { type: "text" };
 import detail from "./browser/activity/detail.css" with { type: "text" };
+import approvals from "./browser/approvals/approvals.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
@@ -23,6 +24,7 @@ const style = [
   controls,
   frame,
   lists,
+  approvals,
   held,
   programs,
   savings,

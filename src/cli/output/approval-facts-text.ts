@@ -3,7 +3,7 @@ import { counted } from "../../base/counted.ts";
 import { ageText } from "../../base/duration.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import { visible } from "../../policy/visible.ts";
-import type { ApprovalFacts } from "../../programs/approvals/approval-facts.ts";
+import type { ApprovalFacts } from "../../programs/approvals/facts-shape.ts";
 
 /** Characters of the line of one difference, so that no terminal breaks it where an argument wants it. */
 const maxDifferenceChars = 90;

@@ -3,7 +3,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
 import type { Query } from "./activity/query.ts";
-import { Approvals } from "./approvals.tsx";
+import { Approvals } from "./approvals/approvals.tsx";
+import { useWantedApproval } from "./approvals/wanted.ts";
 import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
@@ -64,6 +65,7 @@ export function App() {
     setExecution(id);
     setView("activity");
   };
+  const wanted = useWantedApproval(state, notices, () => setView("now"));
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
@@ -108,7 +110,13 @@ export function App() {
                     setView("programs");
                   }}
                 />
-                <Approvals state={state} hasKeys={keys.areOn} onExecution={showExecution} />
+                <Approvals
+                  state={state}
+                  hasKeys={keys.areOn}
+                  wanted={wanted.id}
+                  onWanted={wanted.want}
+                  onExecution={showExecution}
+                />
               </div>
               <Executions
                 executions={state.executions}

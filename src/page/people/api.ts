@@ -134,7 +134,8 @@ export class PeopleApi {
       "POST api/approvals/*": async ({ id, body }) => {
         await this.#seen(id, viewer);
         const decision = await body(decisionBody);
-        if (decision.decision === "always") throw new RefusedRequest(403, "Only the user of claudikins changes its config");
+        if (decision.decision === "always")
+          throw new RefusedRequest(403, "Only the user of claudikins changes its config");
         // The body may have taken its time.
         if ((await this.#options.people.rightsOf(viewer)).mayApprove)
           return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });

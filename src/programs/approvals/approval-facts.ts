@@ -3,51 +3,19 @@
  * how its arguments differ from the last approved call of the same tool. All of them are read from what is stored anyway.
  */
 import { parseExact } from "../../base/exact-json.ts";
-import { about, list, number, record, text, time, type ValueOf, yesOrNo } from "../../base/json-shape.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import { type Approval, hasWhole } from "../../store/approval.ts";
 import { executionHolder } from "../../store/labels.ts";
 import type { Store } from "../../store/store.ts";
 import { aboutRequest } from "../execution/stored-executions.ts";
-import { startedByShape } from "../trace/record.ts";
-import { argumentChanges, argumentChangesShape } from "./argument-changes.ts";
+import { argumentChanges } from "./argument-changes.ts";
+import type { ApprovalFacts } from "./facts-shape.ts";
 
 /** Calls of the log of one execution that are looked through for what it has read. */
 const maxLookedCalls = 1_000;
 
 /** Calls that are named for one source. The first ones count. */
 const maxNamedReads = 5;
-
-const askerShape = record({ startedBy: startedByShape, "agent?": text, "folder?": text, "program?": text });
-
-const readShape = record({
-  label: text,
-  source: about("What it came from, such as a tool", text),
-  calls: about(
-    "The first calls of this execution that read it, from the call log; none if its session had read it before",
-    list(record({ call: number, at: time })),
-  ),
-});
-
-const earlierShape = record({
-  id: text,
-  decidedAt: time,
-  isWhole: about("Whether all of its arguments are kept. Otherwise nothing is compared", yesOrNo),
-  changes: argumentChangesShape,
-  more: about("Number of further differences", number),
-});
-
-export const factsShape = {
-  "asker?": about("Who runs the program; missing if its execution is not stored", askerShape),
-  reads: about("The labelled data that the program or its session had read", list(readShape)),
-  "lastApproved?": about("The last approved call of the tool, and what differs since", earlierShape),
-};
-
-export interface ApprovalFacts {
-  asker?: ValueOf<typeof askerShape> | undefined;
-  reads: ValueOf<typeof readShape>[];
-  lastApproved?: ValueOf<typeof earlierShape> | undefined;
-}
 
 /** `whole` are all arguments as JSON, if they are kept. */
 export async function approvalFacts(

@@ -1,22 +1,14 @@
 /** How the arguments of a call differ from the arguments of an earlier call. */
 import { exactDigits } from "../../base/exact-json.ts";
 import { isObject } from "../../base/json-object.ts";
-import { list, named, oneOf, record, text, type ValueOf } from "../../base/json-shape.ts";
 import { pathText } from "../../config/policy.ts";
+import type { ArgumentChange } from "./facts-shape.ts";
 
 /** Differences that are listed. */
 const maxArgumentChanges = 50;
 
 /** Characters of a value in a difference. The whole arguments are shown beside it. */
 const maxChangedValueChars = 500;
-
-const changeShape = named(
-  "ArgumentChange",
-  record({ at: text, kind: oneOf("new", "gone", "changed"), "before?": text, "now?": text }),
-);
-/** `at` is a place such as `files[0].path`. `before` and `now` are the beginning of the values as JSON. */
-export type ArgumentChange = ValueOf<typeof changeShape>;
-export const argumentChangesShape = list(changeShape);
 
 type Path = readonly (string | number)[];
 
