@@ -10,8 +10,10 @@ import { Text, ToolName } from "../text.tsx";
 import { Card } from "./card.tsx";
 import { NotifySwitch } from "./notify.tsx";
 
-/** After a card above has gone, the others move up. Clicks within this time were meant for another card. */
+/** After a card above has gone or has grown, the others move. Clicks within this time were meant for another card. */
 const movedCardMs = 500;
+
+const isRecent = (at: number) => performance.now() - at < movedCardMs;
 
 interface ApprovalsProps {
   state: PageState;
@@ -29,6 +31,8 @@ export function Approvals({ state, hasKeys, wanted, onWanted, onExecution }: App
   const roving = useRoving(ids);
   const heading = useRef<HTMLHeadingElement>(null);
   const movedAt = useRef(Number.NEGATIVE_INFINITY);
+  /** The card whose facts have come last. */
+  const loaded = useRef({ at: Number.NEGATIVE_INFINITY, place: 0 });
   const before = useRef<string[]>([]);
   const focused = useRef<string | undefined>(undefined);
   if (before.current.some((id, place) => ids[place] !== id)) movedAt.current = performance.now();
@@ -44,7 +48,6 @@ export function Approvals({ state, hasKeys, wanted, onWanted, onExecution }: App
   const title = <>Waiting for approval {approvals.length > 0 && <span class="count">{approvals.length}</span>}</>;
   return (
     <Panel id="approvals" title={title} heading={heading}>
-      <NotifySwitch approvals={approvals} onWanted={onWanted} />
       {approvals.length === 0 && state.viewer && <p class="empty">Nothing waits.</p>}
       {approvals.length === 0 && !state.viewer && (
         <p class="empty">
@@ -62,7 +65,7 @@ export function Approvals({ state, hasKeys, wanted, onWanted, onExecution }: App
           if (event.relatedTarget !== null) focused.current = undefined;
         }}
       >
-        {approvals.map((approval) => (
+        {approvals.map((approval, place) => (
           <Card
             key={approval.id}
             approval={approval}
@@ -72,10 +75,14 @@ export function Approvals({ state, hasKeys, wanted, onWanted, onExecution }: App
             isWanted={approval.id === wanted}
             onExecution={onExecution}
             item={roving.item(approval.id)}
-            hasMoved={() => performance.now() - movedAt.current < movedCardMs}
+            onLoaded={() => {
+              loaded.current = { at: performance.now(), place };
+            }}
+            hasMoved={() => isRecent(movedAt.current) || (loaded.current.place < place && isRecent(loaded.current.at))}
           />
         ))}
       </ul>
+      <NotifySwitch approvals={approvals} onWanted={onWanted} />
       {decided.length > 0 && <DecidedList decided={decided} />}
     </Panel>
   );

@@ -1,5 +1,5 @@
 /** One call that waits, with everything that a person needs to decide about it. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { durationText } from "../../../base/duration.ts";
 import type { PageApproval, PageViewer } from "../../contract.ts";
 import { Age, useNow } from "../age.tsx";
@@ -21,10 +21,12 @@ interface CardProps {
   isWanted: boolean;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
   onExecution(id: string): void;
+  /** Called when its facts have come: it is larger now, and the cards below have moved. */
+  onLoaded(): void;
   hasMoved(): boolean;
 }
 
-export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onExecution, hasMoved }: CardProps) {
+export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onExecution, ...place }: CardProps) {
   const { id, server, tool, why, changed, line, code, config, askedAt, expiresAt } = approval;
   const mayDecide = viewer?.mayApprove !== false;
   const isHere = config === ownConfig;
@@ -38,8 +40,13 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
     element.current?.scrollIntoView({ block: "start" });
     element.current?.focus();
   }, [isWanted]);
+  // Nobody decides before the facts are there, and the buttons stay where they are then.
+  const isLoaded = whole !== undefined || problem !== undefined;
+  useLayoutEffect(() => {
+    if (isLoaded) place.onLoaded();
+  }, [isLoaded]);
   const click: Decide = (...decision) => {
-    if (hasMoved()) notices.say("The list has just moved. Press again.");
+    if (place.hasMoved()) notices.say("The list has just moved. Press again.");
     else decide(...decision);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -47,7 +54,7 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
     if (!hasKeys || !mayDecide || decision === undefined || !isCommand(event) || event.shiftKey) return;
     if (decision === "program" && line === undefined) return;
     event.preventDefault();
-    decide(decision);
+    if (isLoaded) decide(decision);
   };
   const title = `t-${id}`;
   const { facts } = whole ?? {};
@@ -87,7 +94,7 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
         <Actions
           approval={approval}
           mayWrite={viewer === undefined && isHere && config !== null}
-          isDisabled={isRunning}
+          isDisabled={isRunning || !isLoaded}
           decide={click}
         />
       ) : (

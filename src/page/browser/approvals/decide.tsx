@@ -83,7 +83,7 @@ export function Actions({ approval, mayWrite, isDisabled, decide }: ActionsProps
           aria-expanded={open === "deny"}
           onClick={() => toggle("deny")}
         >
-          Deny with a reason …
+          Deny because …
         </button>
       </div>
       {open === "always" && <AlwaysForm approval={approval} isDisabled={isDisabled} decide={decide} />}

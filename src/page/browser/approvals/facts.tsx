@@ -52,7 +52,7 @@ export function Asker({ approval: { execution, door, person }, facts, onExecutio
         </li>
       )}
       <li>
-        <button type="button" class="value" title={execution} onClick={() => onExecution(id)}>
+        <button type="button" class="link" title={execution} onClick={() => onExecution(id)}>
           execution {id.slice(-6)}
         </button>
       </li>

@@ -99,7 +99,7 @@ function Members({ node, level }: { node: Extract<Node, { members: unknown }>; l
   const [shown, setShown] = useState(maxShownMembers);
   const rest = members.length - shown;
   return (
-    <ul class={level === 0 ? "members top" : "members"}>
+    <ul class={level === 0 ? "members root" : "members"}>
       {members.slice(0, shown).map(([name, value]) => (
         <Member key={name} name={kind === "list" ? `[${name}]` : name} value={value} level={level} />
       ))}
@@ -167,7 +167,7 @@ function Found({ leaves, sought }: { leaves: readonly Leaf[]; sought: string }) 
         {grouped(found.length)} of {counted(leaves.length, "value")}
         {found.length > maxFound && `, the first ${maxFound}`}
       </p>
-      <ul class="members top">
+      <ul class="members root">
         {found.slice(0, maxFound).map(({ path, text }) => (
           <li key={path}>
             <span class="member-name">
