@@ -4,7 +4,7 @@ import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
-import { useWantedApproval } from "./approvals/wanted.ts";
+import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { Executions } from "./executions.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
@@ -225,6 +225,12 @@ function Views({ shown, current, counts, hasKeys, onChoose }: ViewsProps) {
 /** The address at which people sign in to `serve --http`. Undefined on the page of `claudikins ui`. */
 const signInAt = document.getElementById("page")?.dataset["signIn"];
 
+/** A sign-in leads back to the approval that the address names. */
+function signInLink(at: string): string {
+  const id = wantedIn(location);
+  return id === undefined ? at : `${at}?approval=${id}`;
+}
+
 /** The page without a session. */
 export function NoSession({ why }: { why: End | { problem: string; hint?: string | undefined } }) {
   if (signInAt !== undefined) {
@@ -232,7 +238,7 @@ export function NoSession({ why }: { why: End | { problem: string; hint?: string
       <main class="no-session">
         <h1>claudikins</h1>
         <p>
-          <a class="button primary" href={signInAt}>
+          <a class="button primary" href={signInLink(signInAt)}>
             Sign in
           </a>
         </p>
@@ -263,7 +269,7 @@ function Ended({ why }: { why: End }) {
     return (
       <p class="warning" role="alert">
         {why === "ended" ? "The server has ended." : "Your session has ended."} What you see is no longer current.{" "}
-        <a href={signInAt}>Sign in</a>
+        <a href={signInLink(signInAt)}>Sign in</a>
       </p>
     );
   }
