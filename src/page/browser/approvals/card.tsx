@@ -68,7 +68,7 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
           asked <Age at={askedAt} /> · expires in {durationText(Math.max(0, expiresAt - now))}
         </p>
       </header>
-      <Asker approval={approval} facts={facts} onExecution={onExecution} />
+      <Asker approval={approval} facts={facts} onExecution={viewer ? undefined : onExecution} />
       <p class="why">
         You are asked because <Text>{why}</Text>.
       </p>

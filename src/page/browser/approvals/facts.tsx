@@ -16,7 +16,8 @@ const started: Record<NonNullable<Facts["asker"]>["startedBy"], string> = {
 interface AskerProps {
   approval: PageApproval;
   facts: Facts | undefined;
-  onExecution(id: string): void;
+  /** Undefined if the viewer may not see the execution. */
+  onExecution: ((id: string) => void) | undefined;
 }
 
 /** One line: the agent, its folder, the program, the door, the person and the execution. */
@@ -52,9 +53,13 @@ export function Asker({ approval: { execution, door, person }, facts, onExecutio
         </li>
       )}
       <li>
-        <button type="button" class="link" title={execution} onClick={() => onExecution(id)}>
-          execution {id.slice(-6)}
-        </button>
+        {onExecution ? (
+          <button type="button" class="link" title={execution} onClick={() => onExecution(id)}>
+            execution {id.slice(-6)}
+          </button>
+        ) : (
+          <span title={execution}>execution {id.slice(-6)}</span>
+        )}
       </li>
     </ul>
   );
