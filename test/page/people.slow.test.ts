@@ -355,7 +355,7 @@ describe("the page of a person", () => {
     expect((await ask(ann, `api/approvals/${approval!.id}/rule`)).status).toBe(404);
     const facts = async (cookies: Cookies) =>
       ((await (await ask(cookies, `api/approvals/${approval!.id}`)).json()) as PageApproval).facts;
-    expect(await facts(ann)).toEqual({ asker: { startedBy: "serve", agent: "test 1" }, reads: [] });
+    expect(await facts(ann)).toEqual({ asker: { startedBy: "serve", agent: "agent 1" }, reads: [] });
     expect(await facts(bob)).toEqual(await facts(ann));
 
     const decided = await decide(ann);
