@@ -25,6 +25,7 @@ import type { Decided, PageLastingRule, PageState } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
+import { FirstVisit } from "./first-visit.ts";
 import {
   acceptBody,
   againBody,
@@ -33,7 +34,9 @@ import {
   decisionBody,
   doorBody,
   editBody,
+  emptyBody,
   heldBody,
+  importBody,
   labelBody,
   namedBody,
   newServerBody,
@@ -89,6 +92,7 @@ export class PageApi {
   readonly #actions: ProgramActions;
   readonly #held: HeldOnPage;
   readonly #servers: ServerActions;
+  readonly #first: FirstVisit;
   readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
   readonly routes: Routes;
@@ -102,6 +106,7 @@ export class PageApi {
     this.#actions = new ProgramActions(options);
     this.#held = new HeldOnPage(app, env);
     this.#servers = new ServerActions(options);
+    this.#first = new FirstVisit(options);
     this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
     this.routes = this.#routes();
@@ -183,6 +188,12 @@ export class PageApi {
       "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
       "GET api/servers/catalog": () => catalogOf(),
       "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
+      "POST api/first/demo": async ({ body }) => {
+        await body(emptyBody);
+        return this.#first.demo();
+      },
+      "GET api/first/import": () => this.#first.preview(),
+      "POST api/first/import": async ({ body }) => this.#first.import(await body(importBody)),
       "POST api/policy": async ({ body }) => {
         const change = await body(policyBody);
         await this.#changePolicy(change);

@@ -124,6 +124,12 @@ export const newServerBody = z.strictObject({
 });
 export type NewServerBody = z.infer<typeof newServerBody>;
 
+/** The mark of the import that was shown. */
+export const importBody = z.strictObject({ mark: z.string().max(100), withAgents: z.boolean() });
+
+/** A request without parts. */
+export const emptyBody = z.strictObject({});
+
 export const signInBody = z.strictObject({ server: name });
 
 /** The address that the browser shows at the end of a sign-in, when it could not load it. */

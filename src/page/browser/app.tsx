@@ -6,6 +6,7 @@ import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
 import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { Executions } from "./executions.tsx";
+import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
@@ -103,6 +104,16 @@ export function App() {
           {view === "now" && (
             <div class="columns">
               <div class="stack">
+                {isFirstVisit(state) && (
+                  <FirstVisit
+                    isDemo={state.config === null}
+                    onExecution={showExecution}
+                    onAdded={(name) => {
+                      setServer(name);
+                      setView("servers");
+                    }}
+                  />
+                )}
                 <ScheduleTrouble
                   schedules={state.schedules}
                   onShow={({ program: name, door }) => {
@@ -162,6 +173,11 @@ export function App() {
       <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
     </NoticeContext.Provider>
   );
+}
+
+/** Whether the user has no servers: there is only the demo, or nothing. */
+function isFirstVisit({ config, servers, viewer }: PageState): boolean {
+  return !viewer && (config === null || servers.length === 0);
 }
 
 interface Setters {
