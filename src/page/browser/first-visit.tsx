@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
+import type { PageAbout } from "../activity-contract.ts";
 import { firstProgram } from "../first-program.ts";
 import type { PageOutcome } from "../programs-contract.ts";
 import type { PageImport, PageImported } from "../servers-contract.ts";
@@ -11,7 +12,7 @@ import { useAction } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { Problem, type Reason } from "./problem.tsx";
 import { AddServer } from "./servers/add-server.tsx";
-import { Text } from "./text.tsx";
+import { Text, visibleLines } from "./text.tsx";
 
 /** How often the page asks whether the first program has ended, and how often in all. */
 const outcomeLookMs = 300;
@@ -109,16 +110,13 @@ function DemoRun({ onExecution }: { onExecution(id: string): void }) {
   );
 }
 
-/** Throws the last failure if it does not end. */
+/** The outcome of the program, when it has ended. Throws if it has none. */
 async function endOf(id: string): Promise<PageOutcome> {
-  for (let look = 1; ; look += 1) {
-    try {
-      return await readOutcome(id, undefined);
-    } catch (error) {
-      if (look >= maxOutcomeLooks) throw error;
-      await new Promise((resolve) => setTimeout(resolve, outcomeLookMs));
-    }
+  for (let look = 0; look < maxOutcomeLooks; look += 1) {
+    if ((await get<PageAbout>(`executions/${id}/about`)).execution.isOver) break;
+    await new Promise((resolve) => setTimeout(resolve, outcomeLookMs));
   }
+  return readOutcome(id, undefined);
 }
 
 interface ImportProps {
@@ -217,7 +215,8 @@ function Difference({ text }: { text: string }) {
       {text.split("\n").map((line, at) => (
         // Lines have no other identity.
         <span key={at} class={kinds[line[0] ?? ""] ?? "same"}>
-          <Text>{line}</Text>
+          {line.slice(0, 1)}
+          {visibleLines(line.slice(1))}
           {"\n"}
         </span>
       ))}
