@@ -232,7 +232,7 @@ const approvalsSchema = z.object({
   wait: z.boolean().default(defaultApprovals.wait),
   /** Time after which the call fails without a decision. */
   expireHours: z.number().min(0.01).max(720).default(defaultApprovals.expireHours),
-  /** The address that is told of it. */
+  /** The address that gets a message about it. */
   notify: approvalNoticeSchema.optional(),
 });
 

@@ -25,6 +25,7 @@ import type { Decided, PageLastingRule, PageState } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
+import { firstProgram } from "./first-program.ts";
 import { FirstVisit } from "./first-visit.ts";
 import {
   acceptBody,
@@ -188,6 +189,7 @@ export class PageApi {
       "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
       "GET api/servers/catalog": () => catalogOf(),
       "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
+      "GET api/first/demo": () => ({ code: firstProgram }),
       "POST api/first/demo": async ({ body }) => {
         await body(emptyBody);
         return this.#first.demo();

@@ -75,7 +75,7 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     const { page } = opened;
     await card(page).getByRole("button", { name: "Deny because" }).click();
     await card(page).getByLabel("Reason").fill("  only after <QA>  ");
-    // A letter in the field is no command.
+    // A letter in the field decides nothing.
     await card(page).getByLabel("Reason").press("a");
     await card(page).getByLabel("Reason").press("Enter");
     await card(page).waitFor({ state: "detached" });

@@ -73,7 +73,7 @@ describe.skipIf(chromiumPath === undefined)(`a first visit in Chromium${browserN
     expect(opened.said).toEqual([]);
   });
 
-  test("imports the servers of an agent as they were shown, without secrets on the page, and goes on with the new config", async () => {
+  test("imports the servers of an agent as they were shown, without secrets on the page, and leads to the page of the new config", async () => {
     const secret = "ghp_0123456789abcdefghij0123456789abcdef";
     const { command, args = [] } = fixture("seen", folder.path) as { command: string; args?: string[] };
     const entry = { command, args, env: { GITHUB_TOKEN: secret } };
@@ -90,7 +90,7 @@ describe.skipIf(chromiumPath === undefined)(`a first visit in Chromium${browserN
     expect(shown).not.toContain(secret);
     expect(existsSync(config)).toBe(false);
 
-    // What was shown is no longer true.
+    // Another server appears after the plan was shown.
     const changed = { mcpServers: { seen: entry, other: { command: "evil" } } };
     folder.write("home/.cursor/mcp.json", changed);
     await page.getByLabel("And put claudikins in the place").uncheck();

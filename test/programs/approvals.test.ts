@@ -185,7 +185,7 @@ describe("an address", () => {
     expect(got).toHaveLength(1);
   });
 
-  test("is not told of a call that was decided soon", async () => {
+  test("gets no message about a call that was decided soon", async () => {
     using made = news({ afterSeconds: 0.2 });
     const row = await ask();
     made.changed({ ...row, state: "approved" });
@@ -193,7 +193,7 @@ describe("an address", () => {
     expect(got).toEqual([]);
   });
 
-  test("that fails or leads elsewhere is a warning without the secret part of the address", async () => {
+  test("is in a warning if it fails or leads elsewhere, without its secret part", async () => {
     using _news = news();
     status = 302;
     await ask();

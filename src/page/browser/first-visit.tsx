@@ -3,19 +3,20 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
 import type { PageAbout } from "../activity-contract.ts";
-import { firstProgram } from "../first-program.ts";
 import type { PageOutcome } from "../programs-contract.ts";
 import type { PageImport, PageImported } from "../servers-contract.ts";
 import { OutcomeText, readOutcome } from "./activity/outcome.tsx";
 import { get, post } from "./client.ts";
-import { useAction } from "./notice.tsx";
+import { useAction, useLoaded } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { Problem, type Reason } from "./problem.tsx";
 import { AddServer } from "./servers/add-server.tsx";
 import { Text, visibleLines } from "./text.tsx";
 
-/** How often the page asks whether the first program has ended, and how often in all. */
+/** Time between two looks whether the first program has ended. */
 const outcomeLookMs = 300;
+
+/** Looks for the end of the first program: a minute in all. */
 const maxOutcomeLooks = 200;
 
 interface FirstVisitProps {
@@ -85,6 +86,7 @@ function Step({ number, title, children }: { number: number; title: string; chil
 
 function DemoRun({ onExecution }: { onExecution(id: string): void }) {
   const { isRunning, run } = useAction();
+  const [program] = useLoaded<{ code: string }>("first/demo", undefined);
   const [ran, setRan] = useState<{ id: string; outcome: PageOutcome }>();
   const start = () =>
     run(async () => {
@@ -94,7 +96,7 @@ function DemoRun({ onExecution }: { onExecution(id: string): void }) {
   return (
     <>
       <p class="about">An agent writes such a program. It reads 2,400 orders, and only the result comes back.</p>
-      <pre class="code">{firstProgram}</pre>
+      {program && <pre class="code">{program.code}</pre>}
       <button type="button" class="primary" disabled={isRunning} onClick={() => void start()}>
         {isRunning ? "It runs …" : ran ? "Run it again" : "Run it"}
       </button>

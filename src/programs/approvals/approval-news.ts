@@ -16,8 +16,10 @@ import { type SendEnd, sendWebhook } from "../events/send-webhook.ts";
 /** The milliseconds before each further attempt, if the address could not be reached. */
 const pausesMs = [10_000, minuteMs, 5 * minuteMs];
 
-/** Characters of a name, and of the arguments, in a message for people. */
+/** Characters of a name in a message for people. */
 const maxNameChars = 100;
+
+/** Characters of the reason and of the arguments in a message for people. */
 const maxSaidArgumentChars = 1_000;
 
 interface NewsOptions {

@@ -1,6 +1,5 @@
 /** What the audit log records: decisions about calls, changes of the policy, and damage to the log itself. */
 import { list, number, oneOf, record, text, texts, time, type ValueOf, yesOrNo } from "../../base/json-shape.ts";
-import { approvalScopes } from "../approval.ts";
 
 /** Maximum length of one text of an event, in characters. Names come from servers. */
 const maxAuditTextChars = 500;
@@ -74,7 +73,7 @@ const eventKeys = {
   /** The arguments are not recorded: only a digest of their canonical JSON, and its size in bytes. */
   "arguments?": record({ sha256: text, bytes: number }),
   /** Whether an approval counts for the call alone, or for the tool until the program or the session ends. */
-  "scope?": oneOf(...approvalScopes),
+  "scope?": oneOf("once", "program", "session"),
   "why?": text,
   /** The last entry that a cut of the log has removed, with those before it: its number and its hash. */
   "cut?": record({ entry: number, sha256: text }),

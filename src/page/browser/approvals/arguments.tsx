@@ -5,8 +5,10 @@ import type { PageApproval } from "../../contract.ts";
 import { ScrolledText, visibleLines } from "../text.tsx";
 import { JsonTree } from "./json-tree.tsx";
 
-/** Characters and lines of arguments that need no tree. */
+/** Characters of arguments that need no tree. */
 const maxPlainChars = 500;
+
+/** Lines of arguments that need no tree. */
 const maxPlainLines = 14;
 
 interface ArgumentsProps {
