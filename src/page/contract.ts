@@ -2,7 +2,6 @@
  * The messages between the page of `claudikins ui` and its server, as JSON, which omits undefined values. The browser imports only these
  * types.
  */
-import type { ApprovalFacts } from "../programs/approvals/facts-shape.ts";
 import type { PageExecution } from "./activity-contract.ts";
 import type { PageProgram, PageSchedule } from "./programs-contract.ts";
 import type { ConfirmMode, PageServerEntry } from "./servers-contract.ts";
@@ -93,7 +92,38 @@ export interface PageApproval {
   /** Why it was denied. */
   reason?: string | undefined;
   /** Only in `GET api/approvals/ID`. */
-  facts?: ApprovalFacts | undefined;
+  facts?: PageFacts | undefined;
+}
+
+/** Who asks, the labelled data that was read before, and the differences from the last approved call. */
+export interface PageFacts {
+  /** The home folder is shown as ~. Undefined if the execution is not stored. */
+  asker?:
+    | {
+        startedBy: "exec" | "serve" | "schedule" | "event";
+        agent?: string | undefined;
+        folder?: string | undefined;
+        program?: string | undefined;
+      }
+    | undefined;
+  /** The first calls of each source. None if the session had read it before the execution. */
+  reads: { label: string; source: string; calls: { call: number; at: number }[] }[];
+  /** Nothing is compared if only the beginning of the earlier arguments is kept. */
+  lastApproved?:
+    | {
+        id: string;
+        decidedAt: number;
+        isWhole: boolean;
+        /** The beginning of the values, as JSON. */
+        changes: {
+          at: string;
+          kind: "new" | "gone" | "changed";
+          before?: string | undefined;
+          now?: string | undefined;
+        }[];
+        more: number;
+      }
+    | undefined;
 }
 
 /** `always` also writes a rule, and `deny all` also denies all other questions of the execution. */
