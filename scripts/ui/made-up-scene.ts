@@ -66,6 +66,14 @@ export async function madeUpScene(): Promise<Scene> {
     scene.env,
   );
   const why = (line: string, says: string) => `${line} ${says}`;
+  const earlier = await scene.ask({
+    server: "github",
+    tool: "merge_pull_request",
+    execution: "0tqaxw0p1d",
+    args: { owner: "acme", repo: "shop", pull_number: 408, merge_method: "rebase", delete_branch: true },
+    askedAt: now - 160 * minute,
+  });
+  await scene.approvals.decide(earlier, { state: "approved", scope: "once", by: "agent" });
   await scene.ask({
     server: "github",
     tool: "merge_pull_request",
@@ -86,13 +94,32 @@ export async function madeUpScene(): Promise<Scene> {
     args: {
       path: "CHANGELOG.md",
       content: "# 2.4.0\n\n- Orders can be paid in parts.\n- The search finds archived orders.\n",
+      options: { encoding: "utf-8", backup: { keep: 3, folder: ".backup" }, mode: 420 },
+      mentions: [
+        { issue: 1204, title: "Pay an order in parts" },
+        { issue: 1188, title: "Archived orders are not found" },
+      ],
     },
     why: why("policy.confirm", 'says "destructive", and the server marks the tool as destructive'),
     askedAt: now - minute,
     expiresAt: now + 23 * 60 * minute,
   });
-  await scene.keep("0tqbch4mza", "for (const pull of ready) await review(pull);", { startedAt: now - 5 * minute });
-  await scene.keep("0tqbcm2k9r", "const notes = await notesSince(lastTag);", { startedAt: now - 2 * minute });
+  await scene.keep("0tqbch4mza", "for (const pull of ready) await review(pull);", {
+    startedAt: now - 5 * minute,
+    isForAgent: true,
+    host: { name: "codex", version: "0.63" },
+    cwd: join(scene.folder.path, "work/shop"),
+  });
+  await scene.read("0tqbch4mza", [
+    { label: "private", source: "github.get_file_contents" },
+    { label: "untrusted", source: "github.list_issues" },
+  ]);
+  await scene.keep("0tqbcm2k9r", "const notes = await notesSince(lastTag);", {
+    startedAt: now - 2 * minute,
+    isForAgent: true,
+    host: { name: "claude-code", version: "2.1" },
+    cwd: join(scene.folder.path, "work/docs"),
+  });
   await scene.keep("0tqb7x01wd", 'await sleep("6h"); await remind(open);', {
     startedAt: now - 190 * minute,
     wakeAt: now + 130 * minute,

@@ -8,6 +8,7 @@ import { hourMs } from "../base/units.ts";
 import { usesOwn } from "../config/credentials.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Config, mistakeLines, type ServerConfig, unfilledText } from "../config/load.ts";
+import { approvalLink } from "../config/oidc.ts";
 import { type ApprovalQueue, ImmediateQueue } from "../policy/approval-queue.ts";
 import { Approvals } from "../policy/approvals/approvals.ts";
 import { LaterQueue } from "../policy/approvals/later-queue.ts";
@@ -15,6 +16,7 @@ import { StoredQueue } from "../policy/approvals/stored-queue.ts";
 import { LabelSessions } from "../policy/flow/label-sessions.ts";
 import { WrittenServers } from "../policy/flow/written-servers.ts";
 import { UsageQuotas } from "../policy/quotas.ts";
+import type { ApprovalNews } from "../programs/approvals/approval-news.ts";
 import { CallLog } from "../programs/call-log/call-log.ts";
 import type { DriftWatch } from "../programs/drift/watch.ts";
 import type { Executions } from "../programs/execution/executions.ts";
@@ -32,6 +34,7 @@ import type { ChannelOpener } from "../servers/connection/channel.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { Pool, type PoolOptions } from "../servers/pool.ts";
 import { bestCommand, ownShellCommand } from "../setup/upgrade/lasting.ts";
+import type { Approval } from "../store/approval.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { isAnywhere } from "../tools/catalog/anywhere.ts";
@@ -117,6 +120,7 @@ export class App implements AsyncDisposable {
   #workspace: Promise<SharedWorkspace | undefined> | undefined;
   #stored: StoredQueue | undefined;
   #later: LaterQueue | undefined;
+  #news: Promise<ApprovalNews> | undefined;
   /** Our own executions, once they were needed. */
   #known: Executions | undefined;
   #drift: Promise<DriftWatch> | undefined;
@@ -138,6 +142,7 @@ export class App implements AsyncDisposable {
     this.store = lender?.store ?? openStore(env);
     this.sessions = lender?.sessions ?? new LabelSessions({ store: this.store, log });
     this.approvals = lender?.approvals ?? new Approvals({ store: this.store });
+    if (!lender) this.approvals.onRow((row) => this.#tellOf(row));
     this.quotas =
       twin?.quotas ??
       new UsageQuotas({
@@ -307,6 +312,16 @@ export class App implements AsyncDisposable {
     return (made) => (made && waitsForApprovals && config.approvals.wait ? stored : immediate);
   }
 
+  /** Tells the address of the config that a call waits. */
+  #tellOf(row: Approval): void {
+    if (!this.config.approvals.notify && !this.#news) return;
+    this.#news ??= import("../programs/approvals/approval-news.ts").then(({ ApprovalNews }) => {
+      const settings = () => ({ notice: this.config.approvals.notify, link: approvalLink(this.config) });
+      return new ApprovalNews({ env: this.env, log: this.log, settings });
+    });
+    void this.#news.then((news) => news.changed(row));
+  }
+
   /** The queue of an agent's single calls. Undefined if they may not wait. */
   get laterQueue(): ApprovalQueue | undefined {
     if (!this.#options.waitsForApprovals || !this.config.approvals.wait) return undefined;
@@ -424,6 +439,7 @@ export class App implements AsyncDisposable {
     await cataloged;
     await Promise.all([this.pool.close(), isOwner && this.recorder?.end()]);
     if (isOwner) await this.#options.ownServers?.[Symbol.asyncDispose]();
+    (await this.#news)?.[Symbol.dispose]();
     if (isOwner) await this.approvals[Symbol.asyncDispose]();
     if (!this.#twin) await this.catalog.observer.flush();
     if (isOwner) await Promise.all([this.ledger.end(), this.callLog.end(), this.#options.logs?.end()]);

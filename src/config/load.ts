@@ -456,7 +456,7 @@ function expandedEntry<Entry extends Omit<ServerEntry, Ruled>>(entry: Entry, env
 /**
  * Adds the servers of the user's own config to a project's. A server of the project takes the place of the user's server with its
  * name, also if it is disabled. All rules of both files apply. Records that the user has turned off stay off. The user's telemetry
- * counts if the project has none.
+ * and `approvals.notify` count if the project has none.
  */
 function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfig | undefined, where: Where): Config {
   const file = userConfigFile(where.env);
@@ -485,7 +485,15 @@ function withOwnServers(config: Config, project: ParsedConfig, user: ParsedConfi
   const replaced = own.flatMap(([name]) => (project.servers.has(name) ? [name] : []));
   const records = user ? lessRecorded(config, user) : {};
   const telemetry = config.telemetry ?? user?.telemetry;
-  return { ...config, ...records, ...(telemetry ? { telemetry } : {}), extended: { file, registry, replaced } };
+  const notify = config.approvals.notify ?? user?.approvals.notify;
+  const approvals = { ...config.approvals, ...(notify ? { notify } : {}) };
+  return {
+    ...config,
+    ...records,
+    approvals,
+    ...(telemetry ? { telemetry } : {}),
+    extended: { file, registry, replaced },
+  };
 }
 
 function stricter(one: DefinitionMode, other: DefinitionMode = "trust"): DefinitionMode {

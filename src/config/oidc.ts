@@ -69,6 +69,13 @@ export const wholeConfig = "mcp";
 /** Where `serve --http` has the page for people. No door can have this name. */
 export const pagePath = "/ui/";
 
+/** The link that opens one approval on the page for people, after a sign-in. Undefined if people cannot sign in to the page. */
+export function approvalLink({ oidc }: { oidc?: Oidc | undefined }): ((id: string) => string) | undefined {
+  const { address, clientId } = oidc ?? {};
+  if (address === undefined || clientId === undefined) return undefined;
+  return (id) => `${address}${pagePath}?approval=${id}`;
+}
+
 /** The link at which a person signs in to a server, below `pagePath`. `person` is the id of the person who is asked to open it. */
 export function connectPath(door: string | undefined, server: string, person: string): string {
   return `connect/${door ?? wholeConfig}/${encodeURIComponent(server)}?for=${person}`;

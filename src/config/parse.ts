@@ -174,6 +174,7 @@ function isSecret(path: readonly (string | number)[]): boolean {
     return within.length !== 1 || within[0] === "arguments";
   }
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
+  if (key === "approvals" && inner === "notify") return ["", "url", "secret"].includes(String(path[2] ?? ""));
   if (key === "telemetry") return ["", "endpoint", "headers"].includes(String(inner));
   if (key === "registries") return true;
   if (key === "auth" && inner === "oidc")
@@ -217,6 +218,7 @@ function oddKeys(root: Node): { problems: ConfigProblem[]; meant: Set<string> } 
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
   look(findNodeAtLocation(root, ["executions"]), ["executions"], knownKeys.executions);
   look(findNodeAtLocation(root, ["approvals"]), ["approvals"], knownKeys.approvals);
+  look(findNodeAtLocation(root, ["approvals", "notify"]), ["approvals", "notify"], knownKeys.approvalNotice, true);
   look(findNodeAtLocation(root, ["callLog"]), ["callLog"], knownKeys.callLog);
   look(findNodeAtLocation(root, ["sandbox"]), ["sandbox"], knownKeys.sandbox, true);
   look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);

@@ -15,6 +15,7 @@ import {
   registryProblem,
   transportOf,
 } from "./address.ts";
+import { approvalNoticeFields, approvalNoticeSchema } from "./approval-notice.ts";
 import { boxKeys, boxSchema, noBox } from "./box-schema.ts";
 import { credentialFields, exchangeKeys } from "./credentials-schema.ts";
 import {
@@ -231,6 +232,8 @@ const approvalsSchema = z.object({
   wait: z.boolean().default(defaultApprovals.wait),
   /** Time after which the call fails without a decision. */
   expireHours: z.number().min(0.01).max(720).default(defaultApprovals.expireHours),
+  /** The address that gets a message about it. */
+  notify: approvalNoticeSchema.optional(),
 });
 
 /** The call log, which has no contents. */
@@ -410,6 +413,7 @@ export const knownKeys = {
   limits: Object.keys(limitsSchema.shape),
   executions: Object.keys(executionsSchema.shape),
   approvals: Object.keys(approvalsSchema.shape),
+  approvalNotice: Object.keys(approvalNoticeFields),
   callLog: Object.keys(callLogSchema.shape),
   policy: [...commonKeys],
   tool: Object.keys(toolFields),

@@ -14,23 +14,30 @@ import type { Approvals } from "../policy/approvals/approvals.ts";
 import { isId } from "../programs/trace/id.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
+import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
+import type { Approval } from "../store/approval.ts";
 import { activityIn, openCalls, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
-import type { PageState } from "./contract.ts";
+import type { Decided, PageLastingRule, PageState } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
+import { firstProgram } from "./first-program.ts";
+import { FirstVisit } from "./first-visit.ts";
 import {
   acceptBody,
   againBody,
   cancelBody,
+  type DecisionBody,
   decisionBody,
   doorBody,
   editBody,
+  emptyBody,
   heldBody,
+  importBody,
   labelBody,
   namedBody,
   newServerBody,
@@ -87,6 +94,7 @@ export class PageApi {
   readonly #actions: ProgramActions;
   readonly #held: HeldOnPage;
   readonly #servers: ServerActions;
+  readonly #first: FirstVisit;
   readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
   readonly routes: Routes;
@@ -94,12 +102,13 @@ export class PageApi {
   constructor(options: PageApiOptions) {
     const { app, approvals, continued, env } = options;
     this.#options = options;
-    this.#approvals = new PageApprovals(approvals, app.store, continued);
+    this.#approvals = new PageApprovals(approvals, app.store, homeOf(env), continued);
     this.#executions = new ExecutionsReader(app);
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
     this.#held = new HeldOnPage(app, env);
     this.#servers = new ServerActions(options);
+    this.#first = new FirstVisit(options);
     this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
     this.routes = this.#routes();
@@ -153,7 +162,11 @@ export class PageApi {
     const serverIn = ({ search }: RouteRequest) => search.get("server") ?? "";
     return {
       "GET api/approvals/*": ({ id }) => this.#approvals.whole(id),
-      "POST api/approvals/*": async ({ id, body }) => this.#approvals.decide(id, (await body(decisionBody)).decision),
+      "GET api/approvals/*/rule": async ({ id }) => {
+        const { file, changes, mark } = await lastingRule(...this.#lasting(await this.#approvals.open(id)));
+        return { file, changes, mark } satisfies PageLastingRule;
+      },
+      "POST api/approvals/*": async ({ id, body }) => this.#decide(id, await body(decisionBody)),
       "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
       "GET api/activity": (call) => this.#activity(call),
       "GET api/calls": ({ search }) => readCalls(callsIn(search), { config: ownConfig(app) }, app.store),
@@ -177,6 +190,13 @@ export class PageApi {
       "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
       "GET api/servers/catalog": () => catalogOf(),
       "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
+      "GET api/first/demo": () => ({ code: firstProgram }),
+      "POST api/first/demo": async ({ body }) => {
+        await body(emptyBody);
+        return this.#first.demo();
+      },
+      "GET api/first/import": () => this.#first.preview(),
+      "POST api/first/import": async ({ body }) => this.#first.import(await body(importBody)),
       "POST api/policy": async ({ body }) => {
         const change = await body(policyBody);
         await this.#changePolicy(change);
@@ -210,6 +230,27 @@ export class PageApi {
     };
   }
 
+  async #decide(id: string, body: DecisionBody): Promise<Decided> {
+    if (body.decision !== "always") return this.#approvals.decide(id, body);
+    const row = await this.#approvals.open(id);
+    const [, options] = this.#lasting(row);
+    const decided = await this.#approvals.decideWith(id, () =>
+      alwaysAllow(row, body.mark, this.#options.approvals, options),
+    );
+    await this.#options.app.reload?.refresh();
+    return decided;
+  }
+
+  /** Throws RefusedRequest for an approval of another config. */
+  #lasting(row: Approval) {
+    const { app, env, isAnswered } = this.#options;
+    if (row.config !== (ownConfig(app) ?? null)) {
+      throw new RefusedRequest(409, "The call is of another config, and this page changes only its own");
+    }
+    const which = { flag: this.#fileOf(row.server), cwd: "/", env };
+    return [row, { which, place: "page", isAnswered }] as const;
+  }
+
   async #activity({ search }: RouteRequest): Promise<PageActivity> {
     const { filter, after } = activityIn(search);
     return this.#executions.activity(filter, after, (await this.#approvals.list()).approvals);
@@ -238,10 +279,15 @@ export class PageApi {
     await this.#options.approvals[Symbol.asyncDispose]();
   }
 
+  /** The file that has the entry of a server. Throws for the demo. */
+  #fileOf(server: string): string {
+    const { origin, extended, servers } = this.#options.app.config;
+    return extended && servers.get(server)?.own ? extended.file : fileOf(origin);
+  }
+
   async #changePolicy(change: PolicyBody): Promise<void> {
     const { app, env, isAnswered } = this.#options;
-    const { origin, extended, servers } = app.config;
-    const file = extended && servers.get(change.server)?.own ? extended.file : fileOf(origin);
+    const file = this.#fileOf(change.server);
     if ("confirm" in change && change.tool.includes("*")) {
       throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
     }

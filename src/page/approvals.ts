@@ -2,14 +2,18 @@
 
 import { indentedJson } from "../base/json-object.ts";
 import { hourMs } from "../base/units.ts";
+import { oneLine } from "../base/visible-text.ts";
 import type { Person } from "../config/oidc.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
+import { approvalFacts } from "../programs/approvals/approval-facts.ts";
+import type { ApprovalFacts } from "../programs/approvals/facts-shape.ts";
 import type * as stored from "../store/approval.ts";
 import type { Store } from "../store/store.ts";
 import { runJob } from "../tools/work/run.ts";
 import { Cached, storeStamp } from "./cached.ts";
-import type { Decided, PageApproval, PageDecision } from "./contract.ts";
-import { RefusedRequest } from "./guard.ts";
+import type { Decided, PageApproval } from "./contract.ts";
+import { inHome } from "./executions.ts";
+import { type DecisionBody, RefusedRequest } from "./guard.ts";
 
 /** Characters of the line of code of an approval. */
 const maxApprovalCodeChars = 2_000;
@@ -37,13 +41,15 @@ interface Listed {
 export class PageApprovals {
   readonly #approvals: Approvals;
   readonly #store: Store;
+  readonly #home: string;
   readonly #continued: Continued;
   readonly #listed = new Cached<Promise<Listed>>();
 
   /** `continued` continues an execution that no process runs, and says whether it runs now. */
-  constructor(approvals: Approvals, store: Store, continued: Continued) {
+  constructor(approvals: Approvals, store: Store, home: string, continued: Continued) {
     this.#approvals = approvals;
     this.#store = store;
+    this.#home = home;
     this.#continued = continued;
   }
 
@@ -61,8 +67,9 @@ export class PageApprovals {
 
   /** Returns an approval. It has all arguments while it is open, and only their beginning afterwards. Throws if it does not exist. */
   async whole(id: string): Promise<PageApproval> {
-    const found = shown(await this.#find(id));
+    const row = await this.#find(id);
     const json = await this.#approvals.argumentsOf(id);
+    const found = { ...shown(row), facts: await this.#factsOf(row, json) };
     if (json === undefined) return found;
     // Indenting makes deeply nested arguments much longer.
     const args =
@@ -70,18 +77,37 @@ export class PageApprovals {
     return { ...found, args };
   }
 
+  async #factsOf(row: stored.Approval, json: string | undefined): Promise<ApprovalFacts> {
+    const facts = await approvalFacts(row, json, this.#approvals, this.#store);
+    const { asker } = facts;
+    const folder = asker?.folder === undefined ? {} : { folder: inHome(asker.folder, this.#home) };
+    return { ...facts, ...(asker ? { asker: { ...asker, ...folder } } : {}) };
+  }
+
+  /** An open approval and what claudikins keeps of it. Throws if it was decided already. */
+  async open(id: string): Promise<stored.Approval> {
+    const row = await this.#find(id);
+    if (row.state === "open") return row;
+    throw decidedBefore(row);
+  }
+
   /**
    * Decides an open approval. `person` is the person who decides, if that is not the user. Throws if it was decided already, or if its time
    * is over.
    */
-  async decide(id: string, decision: PageDecision, person?: Person): Promise<Decided> {
-    const [decided] = await this.#approvals.decide(id, storedDecision(decision), person);
+  decide(id: string, body: Exclude<DecisionBody, { mark: string }>, person?: Person): Promise<Decided> {
+    return this.decideWith(id, () => this.#approvals.decide(id, storedDecision(body), person));
+  }
+
+  /** The same with a function that decides. */
+  async decideWith(id: string, make: () => Promise<stored.Approval[]>): Promise<Decided> {
+    const [decided] = await make();
     if (decided) {
       const isRunning =
         (await this.#approvals.isWaitedFor(decided)) || (await this.#continued(decided.execution, decided.config));
       return { execution: decided.execution, isRunning };
     }
-    throw new RefusedRequest(409, `Nothing was changed: this approval ${stateWords(await this.#find(id))}`);
+    throw decidedBefore(await this.#find(id));
   }
 
   async #find(id: string): Promise<stored.Approval> {
@@ -91,9 +117,16 @@ export class PageApprovals {
   }
 }
 
-function storedDecision(decision: PageDecision): stored.Decision {
-  if (decision === "once" || decision === "session") return { state: "approved", scope: decision, by: "page" };
-  return { state: "denied", by: "page", all: decision === "deny all" };
+function storedDecision(body: Exclude<DecisionBody, { mark: string }>): stored.Decision {
+  const { decision } = body;
+  if (!("reason" in body) && decision !== "deny" && decision !== "deny all")
+    return { state: "approved", scope: decision, by: "page" };
+  const reason = "reason" in body && body.reason !== undefined ? oneLine(body.reason) : undefined;
+  return { state: "denied", by: "page", all: decision === "deny all", reason };
+}
+
+function decidedBefore(row: stored.Approval): RefusedRequest {
+  return new RefusedRequest(409, `Nothing was changed: this approval ${stateWords(row)}`);
 }
 
 const places: Record<stored.DecisionPlace, string> = {
@@ -142,5 +175,6 @@ function shown(approval: stored.Approval): PageApproval {
     state: approval.state,
     decidedAt: approval.decidedAt ?? undefined,
     decidedBy: approval.decidedBy ?? undefined,
+    reason: approval.reason ?? undefined,
   };
 }

@@ -89,10 +89,52 @@ export interface PageApproval {
   decidedAt?: number | undefined;
   /** The place where it was decided. */
   decidedBy?: "agent" | "terminal" | "page" | "command" | undefined;
+  /** Why it was denied. */
+  reason?: string | undefined;
+  /** Only in `GET api/approvals/ID`. */
+  facts?: PageFacts | undefined;
 }
 
-/** `deny all` also denies all other questions of the execution. */
-export type PageDecision = "once" | "session" | "deny" | "deny all";
+/** Who asks, the labelled data that was read before, and the differences from the last approved call. */
+export interface PageFacts {
+  /** The home folder is shown as ~. Undefined if the execution is not stored. */
+  asker?:
+    | {
+        startedBy: "exec" | "serve" | "schedule" | "event";
+        agent?: string | undefined;
+        folder?: string | undefined;
+        program?: string | undefined;
+      }
+    | undefined;
+  /** The first calls of each source. None if the session had read it before the execution. */
+  reads: { label: string; source: string; calls: { call: number; at: number }[] }[];
+  /** Nothing is compared if only the beginning of the earlier arguments is kept. */
+  lastApproved?:
+    | {
+        id: string;
+        decidedAt: number;
+        isWhole: boolean;
+        /** The beginning of the values, as JSON. */
+        changes: {
+          at: string;
+          kind: "new" | "gone" | "changed";
+          before?: string | undefined;
+          now?: string | undefined;
+        }[];
+        more: number;
+      }
+    | undefined;
+}
+
+/** `always` also writes a rule, and `deny all` also denies all other questions of the execution. */
+export type PageDecision = "once" | "program" | "session" | "always" | "deny" | "deny all";
+
+/** The rule that `always` writes: `GET api/approvals/ID/rule`. */
+export interface PageLastingRule {
+  file: string;
+  changes: { at: string; before?: string | undefined; after?: string | undefined }[];
+  mark: string;
+}
 
 /** The answer to a decision. */
 export interface Decided {

@@ -8,6 +8,7 @@ import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
 import { programStates } from "../programs/events/triggers.ts";
+import { approvalScopes, maxReasonChars } from "../store/approval.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 
 /** A header that the page's script sends. Forms and images cannot send it, and other pages would need our permission. */
@@ -57,7 +58,16 @@ const name = z.string().min(1).max(10_000);
 
 export const sessionBody = z.strictObject({ token: z.string().max(200) });
 
-export const decisionBody = z.strictObject({ decision: z.enum(["once", "session", "deny", "deny all"]) });
+/** `reason` belongs to a denial, and `mark` to `always`: the mark of the rule that was shown. */
+export const decisionBody = z.union([
+  z.strictObject({ decision: z.enum(approvalScopes) }),
+  z.strictObject({ decision: z.literal("always"), mark: z.string().max(100) }),
+  z.strictObject({
+    decision: z.enum(["deny", "deny all"]),
+    reason: z.string().trim().min(1).max(maxReasonChars).optional(),
+  }),
+]);
+export type DecisionBody = z.infer<typeof decisionBody>;
 
 /** Has exactly one of `access` and `confirm`. `tool` is a name, or a pattern of the config. */
 export const policyBody = z.union([
@@ -114,6 +124,12 @@ export const newServerBody = z.strictObject({
   auth: z.string().min(1).max(100_000).optional(),
 });
 export type NewServerBody = z.infer<typeof newServerBody>;
+
+/** The mark of the import that was shown. */
+export const importBody = z.strictObject({ mark: z.string().max(100), withAgents: z.boolean() });
+
+/** A request without parts. */
+export const emptyBody = z.strictObject({});
 
 export const signInBody = z.strictObject({ server: name });
 

@@ -3,8 +3,10 @@
 import activity from "./browser/activity/activity.css" with { type: "text" };
 import calls from "./browser/activity/calls.css" with { type: "text" };
 import detail from "./browser/activity/detail.css" with { type: "text" };
+import approvals from "./browser/approvals/approvals.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
+import first from "./browser/first-visit.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
@@ -23,6 +25,8 @@ const style = [
   controls,
   frame,
   lists,
+  approvals,
+  first,
   held,
   programs,
   savings,

@@ -38,6 +38,7 @@ const maxShownValueChars = 20_000;
 export type StartedInBackground = { door: string | undefined } & (
   | { program: string; input: JsonObject }
   | { again: string; dryRun: boolean }
+  | { source: string }
 );
 
 /** The functions of the config's current daemon. The page may belong to an earlier daemon, which has left its place. */
@@ -46,6 +47,8 @@ export interface Background {
   start(program: StartedInBackground): Promise<string>;
   /** Ends the processes of a server, and starts it again. Throws what starting it throws. */
   restart(server: string): Promise<{ ended: number; tools: number }>;
+  /** The address of the page of another config. It works once, for a minute. */
+  pageOf(file: string): Promise<string>;
   /** Starts a daemon if none is running. Returns false if there can be none. */
   wake(): Promise<boolean>;
 }

@@ -2,7 +2,6 @@
 import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
-import { minuteMs } from "../base/units.ts";
 import { type ConfigFile, openConfigFile } from "../config/config-file.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
@@ -18,16 +17,16 @@ import { sourceEntry } from "../setup/settings/source-entry.ts";
 import { switchServers } from "../setup/settings/switch-servers.ts";
 import { checkServers } from "../tools/catalog/inventory.ts";
 import { type NewServerBody, RefusedRequest } from "./guard.ts";
+import { pageCheckMs } from "./limits.ts";
+import type { Background } from "./program-actions.ts";
 import { noFile } from "./rules.ts";
 import type { PageAdded, PageChecked, PageLogLine } from "./servers-contract.ts";
-
-/** Time for a server to start and to list its tools, when the page checks or adds it. */
-const pageCheckMs = 2 * minuteMs;
 
 /** Lines of a log on the page. */
 const maxShownLogLines = 200;
 
 interface ServerActionOptions {
+  background: Pick<Background, "pageOf">;
   app: App;
   env: Environment;
   /** Whether the user has confirmed the config, so that it need not be trusted. */
@@ -93,12 +92,12 @@ export class ServerActions {
     if (app.catalog.index.servers.length > 0) await app.catalog.prune();
   }
 
-  /** Tries the server, and adds it only if it works, needs a variable, or needs a sign-in. Throws why not. */
+  /** Tries the server, and adds it only if it works, needs a variable, or needs a sign-in. From the demo, the user's own config gets it. Throws why not. */
   async add(body: NewServerBody): Promise<PageAdded> {
-    const { env, isAnswered, app, openConfig } = this.#options;
+    const { env, isAnswered, app, openConfig, background } = this.#options;
     const { origin } = app.config;
-    if (origin.kind === "demo") throw noFile();
-    const configFile = openConfigFile({ flag: origin.file, cwd: "/", env });
+    const isFirst = origin.kind === "demo";
+    const configFile = openConfigFile({ ...(isFirst ? { user: true } : { flag: origin.file }), cwd: "/", env });
     await requireTrusted(configFile, env, isAnswered);
     const servers = await this.#newServers(body, configFile);
     for (const { name } of servers) {
@@ -126,6 +125,7 @@ export class ServerActions {
           notes,
         };
       }),
+      ...(isFirst ? { movedTo: await background.pageOf(configFile.file) } : {}),
     };
   }
 

@@ -53,6 +53,25 @@ export interface PageAdded {
     signIn: boolean;
     notes: string[];
   }[];
+  /** The address of the page of the config that was made for it. It works once, for a minute. */
+  movedTo?: string | undefined;
+}
+
+/** The servers of agents, before they are imported: `GET api/first/import`. */
+export interface PageImport {
+  file: string;
+  servers: { name: string; from: string[] }[];
+  left: { name: string; why: string }[];
+  diffs: { config: string; agents: string[] };
+  mark: string;
+}
+
+/** What was imported. */
+export interface PageImported {
+  movedTo: string;
+  /** The agents' settings that were changed, and the ones that could not be. */
+  changed: string[];
+  problems: string[];
 }
 
 /** A server of the catalog: `GET api/servers/catalog`. */

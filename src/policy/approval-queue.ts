@@ -6,7 +6,7 @@
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { digestOf } from "../config/trust/marks.ts";
-import { argumentsPart } from "../store/approval.ts";
+import { type ApprovalScope, argumentsPart } from "../store/approval.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { Question } from "./question-text.ts";
 
@@ -32,8 +32,10 @@ export function withoutArguments(bound: Bound): Bound {
   return rest;
 }
 
-/** A user's answer. A no counts for the tool, or with `all` for everything, until the execution ends. */
-export type Answer = { state: "approved"; scope: "once" | "session" } | { state: "denied"; all?: boolean };
+/** A user's answer. A no counts for the tool, or with `all` for everything, until the execution ends. `reason` is for the program. */
+export type Answer =
+  | { state: "approved"; scope: ApprovalScope }
+  | { state: "denied"; all?: boolean; reason?: string | undefined };
 
 /** An answer, or the fact that there was none in time. */
 export type AnswerOrExpiry = Answer | { state: "expired" };

@@ -51,7 +51,7 @@ export class Asking {
   readonly #options: AskingOptions;
   readonly #queueFor: QueueChoice;
   readonly #questions: Questions;
-  /** Permissions for a session. Several sessions may use the same connections. */
+  /** Permissions for a session or one program of it. Several sessions may use the same connections. */
   readonly #granted = new WeakMap<SessionReads, Map<string, Grant>>();
 
   constructor(options: AskingOptions) {
@@ -83,8 +83,10 @@ export class Asking {
    * asks.
    */
   why({ request, caller, reasons, policy }: Passing, annotations: ToolDefinition["annotations"]): string | undefined {
-    const grant = this.#grantsOf(caller.reads.session).get(keyOf(request));
-    const isGranted = grant && !grant.isVoid && (!reasons?.leaving || covers(grant, reasons.leaving));
+    const grants = [caller.reads, caller.reads.session].map((scope) => this.#grantsOf(scope).get(keyOf(request)));
+    const isGranted = grants.some(
+      (grant) => grant && !grant.isVoid && (!reasons?.leaving || covers(grant, reasons.leaving)),
+    );
     if (!reasons || isGranted) return undefined;
     const why = whyAsked(reasons, { annotations }, request, false)?.why;
     const limit = why === undefined ? undefined : exceededLimit(request.args);
@@ -102,12 +104,18 @@ export class Asking {
     const { server, tool, shownAs } = request;
     const shownArgs = limit === undefined && request.redact ? request.redact(args) : args;
     const key = keyOf(request);
-    const { session } = caller.reads;
-    const granted = this.#grantsOf(session);
+    const { reads } = caller;
+    const { session } = reads;
+    // A call without a program has no permission for one.
+    const scopes = reads === session ? [session] : [reads, session];
+    const grantFor = () => {
+      const grants = scopes.flatMap((scope) => this.#grantsOf(scope).get(key) ?? []);
+      return grants.find((each) => !each.isVoid) ?? grants[0];
+    };
     const isAlways = reasons.confirmation?.mode === "always" || reasons.rule || reasons.leaving;
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxQuestionRounds; ) {
-      const grant = granted.get(key);
+      const grant = grantFor();
       // A tool is trusted until the server announces a change only if the server calls it harmless.
       const isFresh = Boolean(isAlways) || grant !== undefined;
       const definition = withLeaving(await this.#definition(request, call.signal, isFresh), reasons.leaving);
@@ -129,11 +137,11 @@ export class Asking {
       const whole = [why, names, this.#options.accountOf?.(server)].filter((each) => each !== undefined).join("; ");
       const question = { server, tool, shownAs, args: shownArgs, why: whole, told, changed };
       const queue = call.queue ?? this.#queueFor(call.made);
-      const asked = { question, definition, queue, call, session, hint };
+      const asked = { question, definition, queue, call, session, program: reads, hint };
 
       using _place = await this.#questions.place(asked);
-      // Meanwhile, the user may have allowed the tool for the session.
-      if (granted.get(key) !== grant) continue;
+      // Meanwhile, the user may have allowed the tool for the session or the program.
+      if (grantFor() !== grant) continue;
       questions += 1;
       const { scope, entry } = await this.#questions.approval(asked);
       // The tool may have changed since, and the approval counts only for what was shown.
@@ -144,9 +152,10 @@ export class Asking {
         continue;
       }
       allowForProgram(reasons, request);
-      if (scope === "session") {
-        granted.set(key, { digests: after.digests, isVoid: false });
-        this.#questions.approveOthers(asked);
+      const place = scope === "session" ? session : scope === "program" && reads !== session ? reads : undefined;
+      if (place) {
+        this.#grantsOf(place).set(key, { digests: after.digests, isVoid: false });
+        this.#questions.approveOthers(asked, place === session ? "session" : "program");
       }
       return permissionFor(after);
     }

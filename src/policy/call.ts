@@ -3,12 +3,13 @@ import type { Progress } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../base/json-object.ts";
 import type { Clock } from "../base/time-limit.ts";
 import type { TraceContext } from "../base/trace-context.ts";
+import type { ApprovalScope } from "../store/approval.ts";
 import type { ApprovalQueue, MadeCall } from "./approval-queue.ts";
 import type { Caller } from "./flow/session-reads.ts";
 
 /** A person's decision about a call. `open`: the question outlives the call. */
 export interface CallDecision {
-  decision: "once" | "session" | "denied" | "expired" | "withdrawn" | "open";
+  decision: ApprovalScope | "denied" | "expired" | "withdrawn" | "open";
   /** The id of the question in the approval queue of the database. */
   approval?: string | undefined;
 }

@@ -7,6 +7,7 @@ import { ClaudikinsError, messageOf } from "../base/errors.ts";
 import { personMs } from "../base/limits.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { TimeLimit } from "../base/time-limit.ts";
+import type { ApprovalScope } from "../store/approval.ts";
 import {
   type Answer,
   type ApprovalQueue,
@@ -44,6 +45,8 @@ export interface PendingQuestion {
   call: Call;
   /** An approval for the session counts for this one. */
   session: SessionReads;
+  /** An approval for the program counts for this one. */
+  program: SessionReads;
   /** How the config could allow the call. */
   hint: string;
 }
@@ -88,7 +91,7 @@ export class Questions {
    * Adds the question to its queue, and waits until the user approves the call. Throws POLICY_DENIED if the user refuses it, if
    * no answer can come, and if this code has asked too often. The caller withdraws the entry if the tool has changed since.
    */
-  async approval(asked: PendingQuestion): Promise<{ scope: "once" | "session"; entry: QueueEntry }> {
+  async approval(asked: PendingQuestion): Promise<{ scope: ApprovalScope; entry: QueueEntry }> {
     const { question, definition, queue, call } = asked;
     const { signal, made } = call;
     // This is checked again when the user is asked. The question is not counted yet.
@@ -119,13 +122,17 @@ export class Questions {
     }
   }
 
-  /** Approves the other open questions about a tool that was just allowed for the session, if they are about the same definition. */
-  approveOthers({ question, definition, session }: PendingQuestion): void {
+  /**
+   * Approves the other open questions about a tool that was just allowed for the session or the program, if they are about the same
+   * definition.
+   */
+  approveOthers({ question, definition, session, program }: PendingQuestion, scope: "program" | "session"): void {
     for (const { asked, entry } of this.#open) {
-      if (asked.session !== session || keyOf(asked.question) !== keyOf(question)) continue;
+      const isWithin = scope === "session" ? asked.session === session : asked.program === program;
+      if (!isWithin || keyOf(asked.question) !== keyOf(question)) continue;
       if (changedParts(definition.digests, asked.definition.digests).length > 0) continue;
       // If the answer cannot be recorded, the question stays open.
-      entry.decide({ state: "approved", scope: "session" }).catch(() => {});
+      entry.decide({ state: "approved", scope }).catch(() => {});
     }
   }
 
@@ -214,9 +221,9 @@ export class Questions {
       const earlier = this.#refusals.inForce(question, call.signal);
       if (earlier?.how === "declined") return refused(asked, earlier);
       // A denial elsewhere also decides the other open questions about the tool, and counts once.
-      if (!earlier || !isNo(earlier.how)) this.#refusals.add(question, call.signal, "no");
+      if (!earlier || !isNo(earlier.how)) this.#refusals.add(question, call.signal, "no", verdict.reason);
     }
-    return refused(asked, { how: "no" });
+    return refused(asked, { how: "no", reason: verdict.reason });
   }
 }
 

@@ -22,8 +22,8 @@ export type Refusal = "no" | "declined" | "cancelled" | "late";
 export const isNo = (how: Refusal) => how === "no" || how === "declined";
 
 interface OfExecution {
-  /** The keys of refused tools. */
-  refused: Set<string>;
+  /** The keys of refused tools, with the person's reasons. */
+  refused: Map<string, string | undefined>;
   questions: number;
   /** The answer after which this execution asks nothing more. */
   last: Exclude<Refusal, "no"> | undefined;
@@ -78,7 +78,11 @@ export class Refusals {
     const { refused, questions, last } = this.#of(signal);
     if (last !== undefined) return { why: lastQuestion[last], how: last };
     const no = (why: string) => ({ why, how: "no" as const });
-    if (refused.has(key)) return no("was not called: the person said no to this tool for the rest of this execution");
+    if (refused.has(key)) {
+      return no(
+        `was not called: the person said no to this tool for the rest of this execution${reasonText(refused.get(key))}`,
+      );
+    }
     if (refused.size >= maxRefusedTools) {
       return no(`needs confirmation, and the person has already refused ${refused.size} tools that this code called`);
     }
@@ -98,10 +102,11 @@ export class Refusals {
     this.#of(signal).questions += 1;
   }
 
-  add(tool: NamedTool, signal: AbortSignal | undefined, how: Refusal): void {
+  /** `reason` is what the person said about it. */
+  add(tool: NamedTool, signal: AbortSignal | undefined, how: Refusal, reason?: string): void {
     const key = keyOf(tool);
     const execution = this.#of(signal);
-    execution.refused.add(key);
+    execution.refused.set(key, reason ?? execution.refused.get(key));
     if (how !== "no") execution.last ??= how;
     this.#times.set(key, [...this.#recent(key), { at: performance.now(), how }].slice(-maxRefusalsOfTool));
   }
@@ -115,7 +120,7 @@ export class Refusals {
   #of(signal: AbortSignal | undefined): OfExecution {
     const known = signal && this.#executions.get(signal);
     if (known) return known;
-    const execution: OfExecution = { refused: new Set(), questions: 0, last: undefined };
+    const execution: OfExecution = { refused: new Map(), questions: 0, last: undefined };
     if (signal) this.#executions.set(signal, execution);
     return execution;
   }
@@ -134,12 +139,20 @@ interface RefusedQuestion {
   hint: string;
 }
 
-/** The error for a call that the user has refused, or has not allowed. `why` is the end of a sentence. */
+/** The error for a call that the user has refused, or has not allowed. `why` is the end of a sentence, `reason` the user's words. */
 export function refused(
   { question, hint }: RefusedQuestion,
-  { how, why = `was not called: ${refusalWords[how]}` }: { how: Refusal; why?: string },
+  {
+    how,
+    why = `was not called: ${refusalWords[how]}`,
+    reason,
+  }: { how: Refusal; why?: string; reason?: string | undefined },
 ): ClaudikinsError {
-  return denied(question, why, nextStep(how, hint));
+  return denied(question, `${why}${reasonText(reason)}`, nextStep(how, hint));
+}
+
+function reasonText(reason: string | undefined): string {
+  return reason === undefined ? "" : `, with the reason ${JSON.stringify(reason)}`;
 }
 
 /** The error for a call that must be confirmed, if the user cannot be asked. `why` is the asker's reason. */

@@ -19,7 +19,7 @@ import { all, type Database, first, run, tell, type Values, type Work } from "./
 /** All but the arguments, which may be long. */
 const columns =
   "id, config, door, person, person_name, execution, call, owner, line, code, server, tool, excerpt, args_chars, args_bytes, why, told, changed, bound, " +
-  "state, scope, asked_at, expires_at, decided_at, decided_by";
+  "state, scope, asked_at, expires_at, decided_at, decided_by, reason";
 
 /** `changed` and `bound` are JSON. */
 type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound: string };
@@ -63,8 +63,16 @@ export function approvalRows(database: Database, change: ApprovalRows["change"])
       (await rows("execution = $execution AND call = $call", { execution, call })).at(-1),
     async sessionApproval(execution, server, tool) {
       const condition =
-        "execution = $execution AND server = $server AND tool = $tool AND state = 'approved' AND scope = 'session'";
+        "execution = $execution AND server = $server AND tool = $tool AND state = 'approved' AND scope IN ('program', 'session')";
       return (await rows(condition, { execution, server, tool })).at(-1);
+    },
+    async lastApproved({ config, door, person, server, tool, decidedAt }) {
+      const condition = `config IS NOT DISTINCT FROM $config AND door IS NOT DISTINCT FROM $door
+        AND person IS NOT DISTINCT FROM $person AND server = $server AND tool = $tool AND state = 'approved' AND decided_at < $before
+        ORDER BY decided_at DESC, place DESC LIMIT 1`;
+      const statement = `SELECT ${columns} FROM claudikins.approvals WHERE ${condition}`;
+      const values = { config, door, person, server, tool, before: decidedAt ?? Number.MAX_SAFE_INTEGER };
+      return (await database.read(() => approvalsIn(statement, values)))[0];
     },
     unsaved({ config, execution } = {}) {
       const { condition, values } = conditions({ config, execution, state: "open" });
@@ -182,8 +190,15 @@ const closed = "args = NULL, decided_at = $now";
 /** Two who decide about a row at once get its lock one after the other, and the second one finds that it is not open. */
 export function* decide(id: string, decision: Decision, now: number): Work<Approval[]> {
   const { state, by } = decision;
-  const values = { state, scope: state === "approved" ? decision.scope : null, by, now };
-  const set = `UPDATE claudikins.approvals SET state = $state, scope = $scope, decided_by = $by, ${closed}
+  const isApproved = state === "approved";
+  const values = {
+    state,
+    scope: isApproved ? decision.scope : null,
+    reason: isApproved ? null : (decision.reason ?? null),
+    by,
+    now,
+  };
+  const set = `UPDATE claudikins.approvals SET state = $state, scope = $scope, decided_by = $by, reason = $reason, ${closed}
     WHERE state = 'open' AND expires_at > $now`;
   const [decided] = yield* approvalsIn(`${set} AND id = $id RETURNING ${columns}`, { ...values, id });
   if (!decided || decision.state === "approved") return decided ? [decided] : [];

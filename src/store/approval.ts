@@ -13,11 +13,20 @@ export const maxExcerptChars = 2_000;
  */
 type ApprovalState = "open" | "approved" | "denied" | "expired" | "withdrawn";
 
-/** Whether an approval counts for the call alone, or for the tool until the session ends. */
-export type ApprovalScope = "once" | "session";
+/** Characters of the reason of a denial. */
+export const maxReasonChars = 500;
+
+/** Whether an approval counts for the call alone, or for the tool until the program or the session ends. */
+export const approvalScopes = ["once", "program", "session"] as const;
+export type ApprovalScope = (typeof approvalScopes)[number];
 
 /** Where a decision was made: in the agent, at the terminal of the program, on the local page, or with `claudikins approvals`. */
 export type DecisionPlace = "agent" | "terminal" | "page" | "command";
+
+/** Such as ` for the session`. Empty for the call alone, and without an approval. */
+export function scopeText(scope: string | null | undefined): string {
+  return scope === "program" || scope === "session" ? ` for the ${scope}` : "";
+}
 
 /** A call that needs a person's permission. */
 export interface Approval {
@@ -64,9 +73,11 @@ export interface Approval {
   decidedAt: number | null;
   /** Null unless a person decided. */
   decidedBy: DecisionPlace | null;
+  /** Why a person denied it, for the program. Null without a reason. */
+  reason: string | null;
 }
 
-type Derived = "id" | "state" | "scope" | "decidedAt" | "decidedBy" | "excerpt" | "argsChars" | "argsBytes";
+type Derived = "id" | "state" | "scope" | "decidedAt" | "decidedBy" | "reason" | "excerpt" | "argsChars" | "argsBytes";
 
 /** An approval that is about to be asked for. */
 export interface Asking extends Omit<Approval, Derived> {
@@ -80,7 +91,7 @@ export interface Asking extends Omit<Approval, Derived> {
  */
 export type Decision =
   | { state: "approved"; scope: ApprovalScope; by: DecisionPlace }
-  | { state: "denied"; by: DecisionPlace; all?: boolean | undefined };
+  | { state: "denied"; by: DecisionPlace; all?: boolean | undefined; reason?: string | undefined };
 
 export interface ApprovalFilter {
   state?: ApprovalState | undefined;

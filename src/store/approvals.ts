@@ -2,6 +2,9 @@
 import type { Approval, ApprovalFilter, Asking, Decision } from "./approval.ts";
 import type { AuditEvent, Decider } from "./audit/event.ts";
 
+/** A call whose earlier calls are looked for. */
+export type ApprovedBefore = Pick<Approval, "config" | "door" | "person" | "server" | "tool" | "decidedAt">;
+
 export type ApprovalChange =
   /**
    * Writes an open row. Throws POLICY_DENIED if too much is open, see `requireRoom`; `tool` names the tool in this error. Also removes what
@@ -44,6 +47,8 @@ export interface ApprovalRows {
   openAmong(ids: readonly string[]): Promise<Set<string>>;
   /** The last row of a call. A call has several if something changed while a person was asked. */
   ofCall(execution: string, call: number): Promise<Approval | undefined>;
+  /** The last call of the same tool, config, door and person that was approved, before the row was decided if it was. Its arguments may be cut. */
+  lastApproved(row: ApprovedBefore): Promise<Approval | undefined>;
   /** The last permission for further calls of a tool that a person gave an execution. */
   sessionApproval(execution: string, server: string, tool: string): Promise<Approval | undefined>;
   /** The open rows whose executions end with their process: no program is stored that another process could continue. */

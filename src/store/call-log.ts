@@ -56,7 +56,7 @@ export interface StoredCall {
   resultBytes: number;
   /** How often the call left for its server: more than once if a connection was lost. */
   sent: number;
-  /** What a person has decided about it: `once`, `session`, `denied`, `expired`, `withdrawn`, or `open`. */
+  /** What a person has decided about it: `once`, `program`, `session`, `denied`, `expired`, `withdrawn`, or `open`. */
   approval: string | null;
   /** The id of the decision in the audit log. */
   approvalId: string | null;

@@ -235,6 +235,7 @@ CREATE TABLE claudikins.approvals (
   expires_at NUMBER NOT NULL,
   decided_at NUMBER,
   decided_by TEXT,
+  reason TEXT,
   args TEXT
 );
 CREATE INDEX open_approvals ON claudikins.approvals (expires_at) WHERE state = 'open';

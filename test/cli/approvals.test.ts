@@ -98,6 +98,28 @@ describe("show", () => {
     );
   });
 
+  test("says who asks, what was read before, and what differs from the last approved call", async () => {
+    const earlier = await ask({ args: { order: 7 } });
+    await approvals.decide(earlier.id, { state: "approved", scope: "program", by: "page" });
+    const row = await ask({ args: { order: 8, text: `a\nTo decide: nothing${"x".repeat(200)}` }, call: 2 });
+    const { stdout } = await run(["show", row.id]);
+    expect(stdout).toContain("Read before: nothing with a label\n");
+    expect(stdout).toMatch(
+      new RegExp(
+        `Since the last approved call of this tool \\(${earlier.id}, .+\\):\n    order: 7 → 8\n    text: new: "a`,
+      ),
+    );
+    expect(stdout.split("\n").every((line) => line.length <= 100)).toBe(true);
+    expect(await json(["show", row.id])).toMatchObject({
+      reads: [],
+      lastApproved: {
+        id: earlier.id,
+        isWhole: true,
+        changes: [{ at: "order", before: "7", now: "8" }, { kind: "new" }],
+      },
+    });
+  });
+
   test("finds an id by its beginning or end, and names several that fit", async () => {
     const rows = [await ask(), await ask({ call: 2 })];
     const [first, second] = rows.map(({ id }) => id);
@@ -294,5 +316,51 @@ test("a decision of a command is in the audit log with its process", async () =>
         by: { place: "command", pid: process.pid, terminal: expect.any(Boolean) },
       },
     ],
+  });
+});
+
+describe("a denial", () => {
+  test("has a reason of one line, which the list shows", async () => {
+    const row = await ask();
+    const { exitCode } = await run(["deny", row.id, "--reason", " only after\nQA "]);
+    expect(exitCode).toBe(0);
+    expect(await approvals.get(row.id)).toMatchObject({ state: "denied", reason: "only after QA" });
+    expect(await json(["list", "--decided"])).toMatchObject({ approvals: [{ reason: "only after QA" }] });
+    expect((await run(["show", row.id])).stdout).toContain('denied just now, with the reason "only after QA"');
+  });
+
+  test.each([" ", "x".repeat(501)])("with the reason %p is refused", async (reason) => {
+    const row = await ask();
+    expect((await run(["deny", row.id, "--reason", reason])).exitCode).toBe(2);
+    expect(await stateOf(row)).toBe("open");
+  });
+});
+
+describe("--for always", () => {
+  const config = { mcpServers: { github: { command: "x", confirm: "always" } } };
+  const confirmed = async () => (await Bun.file(join(folder.path, "claudikins.json")).json()).mcpServers.github.confirm;
+  test("shows the rule, and writes it after the call was approved", async () => {
+    folder.write("claudikins.json", config);
+    const row = await ask();
+    const argv = ["approve", row.id, "--for", "always"];
+    const no = await run(argv, { terminal: true, answers: ["n"] });
+    expect(no.stderr).toContain('mcpServers.github.confirm: "always" → {"*":"always","merge":"never"}');
+    expect([await stateOf(row), await confirmed()]).toEqual(["open", "always"]);
+    const { exitCode } = await run(argv, { terminal: true, answers: ["y"] });
+    expect(exitCode).toBe(0);
+    expect(await approvals.get(row.id)).toMatchObject({ state: "approved", scope: "once" });
+    expect(await confirmed()).toEqual({ "*": "always", merge: "never" });
+  });
+
+  test("needs a terminal, a config that is trusted, and a confirmation that it can change", async () => {
+    folder.write("claudikins.json", config);
+    const row = await ask();
+    const argv = ["approve", row.id, "--for", "always"];
+    expect((await run(argv)).stderr).toContain("Only a person can approve a call");
+    expect((await run(argv, { terminal: true, answers: ["y"], env: { CI: "" } })).stderr).toContain("do not trust yet");
+    folder.write("claudikins.json", { mcpServers: { github: { command: "x" } } });
+    const none = await run(argv, { terminal: true, answers: ["y"] });
+    expect(none.stderr).toContain('No "confirm" of the config asks about github.merge');
+    expect(await stateOf(row)).toBe("open");
   });
 });

@@ -115,12 +115,18 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       expect(text).toContain(
         "The tool has changed since you allowed it: its description, its arguments. Your earlier approval no longer applies.",
       );
-      expect(text).toMatch(/asked .+ · expires in (?:60|59\.\d) min · execution 0tqbch4mza/);
+      expect(text).toMatch(/asked .+ · expires in (?:60|59\.\d) min\n/);
+      expect(await card.getByRole("button", { name: "execution ch4mza" }).getAttribute("title")).toBe("0tqbch4mza");
       expect(await opened.page.title()).toBe("(1) claudikins");
     });
 
     const decisions = [
       ["Approve once", { state: "approved", scope: "once", decidedBy: "page" }, "Approved once: github.merge"],
+      [
+        "For this program",
+        { state: "approved", scope: "program", decidedBy: "page" },
+        "Approved for the program: github.merge",
+      ],
       [
         "For the session",
         { state: "approved", scope: "session", decidedBy: "page" },
@@ -147,7 +153,10 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
         await scene.ask({ execution: "e2" }),
       ];
       await using opened = await open();
-      await cards(opened.page).first().getByRole("button", { name: "Deny all of this execution" }).click();
+      const card = cards(opened.page).first();
+      await card.getByRole("button", { name: "Deny because" }).click();
+      await card.getByRole("checkbox").check();
+      await card.getByRole("button", { name: "Deny all" }).click();
       await until(async () => (await cards(opened.page).count()) === 1);
       expect((await scene.rows(one, other, foreign)).map((row) => row.state)).toEqual(["denied", "denied", "open"]);
     });
@@ -209,6 +218,8 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using opened = await open();
       const whole = JSON.stringify(args, null, 2);
       await opened.page.getByText(`All ${whole.length.toLocaleString("en")} characters are shown`).waitFor();
+      expect(await opened.page.locator(".long-text").textContent()).toBe(args.long);
+      await opened.page.getByRole("button", { name: "Text", exact: true }).click();
       expect(await opened.page.locator(".arguments").textContent()).toBe(whole);
     });
 
@@ -678,7 +689,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
   describe("the keyboard", () => {
     const focused = (page: Page) => page.evaluate("document.activeElement.textContent.slice(0, 40)");
 
-    test("is enough to approve and deny: Tab to the list, arrows within it, A, S and D for the focused call only", async () => {
+    test("is enough to approve and deny: Tab to the list, arrows within it, A, P, S and D for the focused call only", async () => {
       const one = await scene.ask({ tool: "one", call: 1 });
       const two = await scene.ask({ tool: "two", call: 2 });
       const three = await scene.ask({ tool: "three", call: 3 });
@@ -686,7 +697,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const { page } = opened;
       await until(async () => (await cards(page).count()) === 3);
       // Without focus on a call, the keys do nothing.
-      for (const key of ["a", "s", "d"]) await page.keyboard.press(key);
+      for (const key of ["a", "p", "s", "d"]) await page.keyboard.press(key);
       for (let press = 0; press < 8; press += 1) await page.keyboard.press("Tab");
       expect(await focused(page)).toStartWith("github.one");
       await page.keyboard.press("ArrowDown");
@@ -757,7 +768,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       for (const key of ["a", "2"]) await page.keyboard.press(key);
       expect(await page.locator("nav [aria-current]").innerText()).toStartWith("Now");
       expect((await scene.rows(id))[0]?.state).toBe("open");
-      expect(await page.locator(".key").count()).toBe(3);
+      expect(await page.locator(".key").count()).toBe(4);
     });
   });
 

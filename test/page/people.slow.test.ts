@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaul
 import { connect } from "node:net";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
-import type { PageState } from "../../src/page/contract.ts";
+import type { PageApproval, PageState } from "../../src/page/contract.ts";
 import { personId } from "../../src/policy/people/claims.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
@@ -346,6 +346,18 @@ describe("the page of a person", () => {
     expect((await ask(ann, `api/executions/${id}/cancel`, { method: "POST", body: "{}" })).status).toBe(404);
     expect((await ask(ann, `trace/${id}`)).status).toBe(404);
 
+    // Rules belong to the user of claudikins, and other people's calls have no rule here.
+    const always = await ask(ann, `api/approvals/${approval!.id}`, {
+      method: "POST",
+      body: JSON.stringify({ decision: "always", mark: "x" }),
+    });
+    expect(always.status).toBe(403);
+    expect((await ask(ann, `api/approvals/${approval!.id}/rule`)).status).toBe(404);
+    const facts = async (cookies: Cookies) =>
+      ((await (await ask(cookies, `api/approvals/${approval!.id}`)).json()) as PageApproval).facts;
+    expect(await facts(ann)).toEqual({ asker: { startedBy: "serve", agent: "agent 1" }, reads: [] });
+    expect(await facts(bob)).toEqual(await facts(ann));
+
     const decided = await decide(ann);
     expect(await decided.json()).toEqual({ execution: id, isRunning: true });
     await eventually(async () =>
@@ -353,6 +365,23 @@ describe("the page of a person", () => {
     );
     expect((await ask(bob, `trace/${id}`)).status).toBe(200);
     expect((await ask(ann, `trace/${id}`)).status).toBe(404);
+  });
+
+  test("opens exactly one approval after the sign-in, and leads to no other place", async () => {
+    await start();
+    const cookies: Cookies = new Map();
+    const leads = async (path: string) => (await ask(cookies, path)).headers.get("location");
+    expect(await leads("?approval=7k2m9q4x")).toBe("/ui/sign-in?approval=7k2m9q4x");
+    for (const wrong of ["//evil.example", "x%0d%0aset-cookie:%20a=b", "../admin", "A B", "x".repeat(21)]) {
+      expect(await leads(`?approval=${wrong}`)).toBe("/ui/sign-in");
+    }
+    const begun = await ask(cookies, "sign-in?approval=7k2m9q4x");
+    keep(cookies, begun);
+    const to = new URL(begun.headers.get("location")!);
+    to.searchParams.set("login_hint", "ann");
+    const back = await followed(to, ({ href }) => href.startsWith(page), new Map());
+    const ended = await ask(cookies, back.href);
+    expect([ended.status, ended.headers.get("location")]).toEqual([303, "/ui/?approval=7k2m9q4x"]);
   });
 
   test("lets the person cancel own programs, and follows changes", async () => {

@@ -1,6 +1,7 @@
 /** Only a browser that has exchanged a token may use the page, and only from the page itself. Everything else is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import type { PageLastingRule } from "../../src/page/contract.ts";
 import { PageSessions } from "../../src/page/sessions.ts";
 import { Scene } from "./scene.ts";
 
@@ -11,6 +12,12 @@ beforeEach(async () => {
   scene = await Scene.open();
 });
 afterEach(() => scene[Symbol.asyncDispose]());
+
+/** Ends the usual scene, and continues with another one. */
+async function swapped(other: Scene): Promise<Scene> {
+  await scene[Symbol.asyncDispose]();
+  return other;
+}
 
 interface Asked {
   method?: string;
@@ -153,6 +160,41 @@ describe("without a session", () => {
 });
 
 describe("with a session", () => {
+  test("a rule is written as it was shown, after its call was approved, and never without that", async () => {
+    scene = await swapped(
+      await Scene.open({ shop: { entry: { command: "x", confirm: "always" }, tools: [{ name: "refund" }] } }),
+    );
+    const cookie = await signIn();
+    const id = await scene.ask({ server: "shop", tool: "refund" });
+    const before = readFileSync(scene.config, "utf8");
+    const shown = (await (
+      await ask(`api/approvals/${id}/rule`, { method: "GET", headers: { cookie } })
+    ).json()) as PageLastingRule;
+    expect(shown).toMatchObject({
+      file: scene.config,
+      changes: [{ at: "mcpServers.shop.confirm", before: '"always"', after: '{"*":"always","refund":"never"}' }],
+    });
+    const decide = async (mark: string) => {
+      const answer = await ask(`api/approvals/${id}`, { headers: { cookie }, body: { decision: "always", mark } });
+      return answer.status;
+    };
+    expect(await decide("another")).toBe(422);
+    expect([(await scene.rows(id))[0]?.state, readFileSync(scene.config, "utf8")]).toEqual(["open", before]);
+    expect(await decide(shown.mark)).toBe(200);
+    expect((await scene.rows(id))[0]).toMatchObject({ state: "approved", scope: "once" });
+    expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.confirm).toEqual({
+      "*": "always",
+      refund: "never",
+    });
+    expect(await decide(shown.mark)).toBe(409);
+    // Nothing of another config is written, and no rule is offered that would not help.
+    const other = await scene.ask({ server: "shop", tool: "refund", config: "/other/claudikins.json" });
+    const rule = (of: string) => ask(`api/approvals/${of}/rule`, { method: "GET", headers: { cookie } });
+    expect((await rule(other)).status).toBe(409);
+    const again = await scene.ask({ server: "shop", tool: "refund", call: 2 });
+    expect((await rule(again)).status).toBe(422);
+  });
+
   const foreign: Record<string, Record<string, string>> = {
     "another origin": { origin: "https://evil.example" },
     "another port of this machine": { origin: "http://127.0.0.1:1" },
@@ -244,7 +286,18 @@ describe("with a session", () => {
   test("bodies that are not as expected are refused", async () => {
     const cookie = await signIn();
     const id = await scene.ask();
-    const wrong: unknown[] = [{}, { decision: "yes" }, { decision: "once", more: 1 }, [], "once", null];
+    const wrong: unknown[] = [
+      {},
+      { decision: "yes" },
+      { decision: "always" },
+      { decision: "once", reason: "why" },
+      { decision: "deny", reason: "" },
+      { decision: "deny", reason: "x".repeat(501) },
+      { decision: "once", more: 1 },
+      [],
+      "once",
+      null,
+    ];
     for (const body of wrong) {
       expect((await ask(`api/approvals/${id}`, { headers: { cookie }, body })).status).toBe(400);
     }

@@ -15,6 +15,7 @@ import type { SavedProgram } from "../../src/programs/saved/model.ts";
 import { type Schedule, Schedules } from "../../src/programs/saved/schedules.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import type { Approval } from "../../src/store/approval.ts";
+import { executionHolder, type StoredLabel } from "../../src/store/labels.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Owner } from "../../src/store/replicas.ts";
 import { openDatabase } from "../../src/store/sqlite/database.ts";
@@ -33,6 +34,17 @@ export interface SceneServer {
   entry: object;
   tools: (Partial<RegistryTool> & { name: string })[];
   description?: string;
+}
+
+/** The rest is what its process has stored about it. */
+interface KeptExecution {
+  startedAt?: number;
+  wakeAt?: number;
+  door?: string;
+  isForAgent?: boolean;
+  host?: { name: string; version?: string };
+  cwd?: string;
+  program?: { name: string };
 }
 
 export class Scene implements AsyncDisposable {
@@ -128,16 +140,18 @@ export class Scene implements AsyncDisposable {
   }
 
   /** An execution that this process runs, as others see it. */
-  async keep(
-    id: string,
-    source: string,
-    { startedAt = Date.now(), wakeAt, door }: { startedAt?: number; wakeAt?: number; door?: string } = {},
-  ) {
+  async keep(id: string, source: string, { startedAt = Date.now(), wakeAt, ...request }: KeptExecution = {}) {
     this.#owner ??= await openStore(this.env).takeOwner();
     this.executions ??= new ExecutionRows(await openDatabase(storeFile(this.env)));
     const { name: owner } = this.#owner;
-    this.executions.add(id, owner, { config: this.config, startedAt, request: JSON.stringify({ source, door }) });
+    this.executions.add(id, owner, { config: this.config, startedAt, request: JSON.stringify({ source, ...request }) });
     if (wakeAt !== undefined) this.executions.sleep(id, wakeAt);
+  }
+
+  /** Lets an execution have read labelled data. */
+  async read(execution: string, labels: readonly StoredLabel[]): Promise<void> {
+    await using store = openStore(this.env);
+    await store.labels.change({ add: { holders: [executionHolder(execution)], labels, at: Date.now() } });
   }
 
   /** The saved programs of the config, or of a door. */

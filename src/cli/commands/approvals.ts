@@ -19,18 +19,33 @@ import {
   time,
 } from "../../base/json-shape.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import { oneLine } from "../../base/visible-text.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { questionText, wholeQuestionText } from "../../policy/question-text.ts";
 import { visible } from "../../policy/visible.ts";
+import { approvalFacts } from "../../programs/approvals/approval-facts.ts";
+import { factsShape } from "../../programs/approvals/facts-shape.ts";
 import { personShape } from "../../programs/trace/record.ts";
 import { configText } from "../../programs/trace/record-text.ts";
-import { type Approval, type ApprovalScope, type Decision, hasWhole } from "../../store/approval.ts";
+import { alwaysAllow, type LastingRule, lastingRule } from "../../setup/settings/always-allow.ts";
+import {
+  type Approval,
+  type ApprovalScope,
+  approvalScopes,
+  type Decision,
+  hasWhole,
+  maxReasonChars,
+  scopeText,
+} from "../../store/approval.ts";
+import { openStore } from "../../store/open.ts";
 import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
 import { continuedInDaemon } from "../daemon/continue-in-daemon.ts";
 import { configArgs } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
+import { factsText } from "../output/approval-facts-text.ts";
 import { chosenOwner, configField, idLike, listAnswer, ofChosen, viewFields } from "../output/nouns.ts";
 import { stateCell } from "../terminal/palette.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
@@ -42,7 +57,7 @@ const maxQuestionChars = 100;
 /** Characters of a call's arguments in the list of approvals. */
 const maxListedArgumentChars = 60;
 
-const approvalShape = record({
+const approvalKeys = {
   id: text,
   state: oneOf("open", "approved", "denied", "expired", "withdrawn"),
   config: about("The config file; null for the demo", either(text, nothing)),
@@ -67,8 +82,10 @@ const approvalShape = record({
   expiresAt: time,
   "decidedAt?": time,
   "decidedBy?": oneOf("agent", "terminal", "page", "command"),
-  "scope?": oneOf("once", "session"),
-});
+  "scope?": oneOf(...approvalScopes),
+  "reason?": about("Why it was denied, as the program was told", text),
+};
+const approvalShape = record(approvalKeys);
 
 const allArg = flag("Include the calls of all configs");
 const idsArg = place("Ids, or their first or last letters", { required: false, complete: "approval", ...several });
@@ -113,15 +130,19 @@ export const show = command({
     id: place("Id, or its first or last letters", { complete: "approval", required: true }),
   },
   examples: ["claudikins approvals show 7k2m9q4x", "claudikins approvals show 7k --json"],
-  json: approvalShape,
+  json: record({ ...approvalKeys, ...factsShape }),
   async run(args, io) {
-    await using approvals = new Approvals({ env: io.env });
+    await using store = openStore(io.env);
+    await using approvals = new Approvals({ store });
     const row = rowOf(args.id, await approvals.list());
     const whole = await approvals.argumentsOf(row.id);
-    const json = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: parseExact(whole) };
-    if (row.state !== "open") return { json, text: wholeText(row, whole, io) };
+    const facts = await approvalFacts(row, whole, approvals, store);
+    const own = whole === undefined ? jsonOf(row) : { ...jsonOf(row), args: parseExact(whole) };
+    const json = { ...own, ...facts };
+    const text = `${wholeText(row, whole, io)}${factsText(facts)}`;
+    if (row.state !== "open") return { json, text };
     const note = `${dryRunText(row, io)}To decide: claudikins approvals approve ${row.id}, or deny ${row.id}\n`;
-    return { json, text: wholeText(row, whole, io), note };
+    return { json, text, note };
   },
 });
 
@@ -141,10 +162,10 @@ export const approve = command({
     ids: idsArg,
     "all-of": allOfArg,
     for: option(
-      "What you allow: this call only (the default), or the tool until the agent's session or the program ends",
+      'What you allow: this call only (the default), the tool until the program or the agent\'s session ends, or always, which also writes "confirm" to the config',
       {
         valueHint: "scope",
-        ...oneWordOf(["once", "session"] as const),
+        ...oneWordOf([...approvalScopes, "always"] as const),
       },
     ),
     all: flag("With --all-of: the calls of all configs"),
@@ -160,7 +181,8 @@ export const approve = command({
     await using approvals = new Approvals({ env: io.env });
     const rows = chosenRows(args, await approvals.list(), io);
     const scope = args.for ?? "once";
-    await askPerson(approvals, rows, scope, io);
+    if (scope === "always") return await approveAlways(approvals, rows, args.config, io);
+    await askPerson(approvals, rows, restText(scope), io);
     return await decide(approvals, rows, { state: "approved", scope, by: "command" }, io);
   },
 });
@@ -171,15 +193,21 @@ export const deny = command({
   args: {
     ids: idsArg,
     "all-of": allOfArg,
+    reason: option("Why: the error that the program gets says it", { valueHint: "text" }),
     all: flag("With --all-of: the calls of all configs"),
     config: configArgs.config,
   },
-  examples: ["claudikins approvals deny 7k2m9q4x", "claudikins approvals deny --all-of github"],
+  examples: [
+    "claudikins approvals deny 7k2m9q4x",
+    'claudikins approvals deny 7k --reason "Refunds only after QA has looked"',
+    "claudikins approvals deny --all-of github",
+  ],
   json: record({ denied: listOf(approvalShape) }),
   async run(args, io) {
     await using approvals = new Approvals({ env: io.env });
     const rows = chosenRows(args, await approvals.list(), io);
-    return await decide(approvals, rows, { state: "denied", by: "command" }, io);
+    const reason = args.reason === undefined ? undefined : reasonIn(args.reason);
+    return await decide(approvals, rows, { state: "denied", by: "command", reason }, io);
   },
 });
 
@@ -197,10 +225,11 @@ function jsonOf(approval: Approval) {
     decidedAt,
     decidedBy,
     scope,
+    reason,
     ...row
   } = approval;
   const ofPerson = person === null ? null : { id: person, name: personName ?? person };
-  const known = { door, person: ofPerson, changed, line, code, decidedAt, decidedBy, scope };
+  const known = { door, person: ofPerson, changed, line, code, decidedAt, decidedBy, scope, reason };
   const args = hasWhole(approval) ? { args: parseExact(row.excerpt) } : {};
   return { ...row, ...args, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null)) };
 }
@@ -255,7 +284,7 @@ function openRowOf(wanted: string, all: readonly Approval[]): Approval {
 }
 
 /** How a row ended, with its time. */
-function stateText({ state, decidedAt, decidedBy, scope }: Approval): string {
+function stateText({ state, decidedAt, decidedBy, scope, reason }: Approval): string {
   const when = ageText(Date.now() - (decidedAt ?? 0));
   const where =
     decidedBy === null
@@ -264,7 +293,7 @@ function stateText({ state, decidedAt, decidedBy, scope }: Approval): string {
   if (state === "open") return "it waits";
   if (state === "expired") return `it expired ${when}`;
   if (state === "withdrawn") return `it was withdrawn ${when}`;
-  return `it was ${state}${scope === "session" ? " for the session" : ""}${where} ${when}`;
+  return `it was ${state}${scopeText(scope)}${where} ${when}${reason === null ? "" : `, with the reason ${JSON.stringify(visible(reason))}`}`;
 }
 
 /** The questions about open rows. Throws APPROVAL_NOT_FOUND if one is no longer open. */
@@ -282,7 +311,7 @@ async function questionsOf(approvals: Approvals, rows: readonly Approval[]): Pro
 }
 
 /** Throws POLICY_DENIED without a terminal, and CANCELLED if the user does not agree. */
-async function askPerson(approvals: Approvals, rows: readonly Approval[], scope: ApprovalScope, io: Io): Promise<void> {
+async function askPerson(approvals: Approvals, rows: readonly Approval[], rest: string, io: Io): Promise<void> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("POLICY_DENIED", "Only a person can approve a call, and this command has no terminal", {
       hint: "Run it in your own terminal.",
@@ -292,24 +321,62 @@ async function askPerson(approvals: Approvals, rows: readonly Approval[], scope:
   await io.stderr.write(questions.join("\n"));
   await io.stdin.dropTyped();
   const what = rows.length === 1 ? "this call" : `these ${rows.length} calls`;
-  const rest = scope === "session" ? ", and further calls of the same tools until the session ends" : "";
   if (!(await confirm(io, `Approve ${what}${rest}?`))) {
     throw new ClaudikinsError("CANCELLED", "Nothing was approved");
   }
 }
 
-/** Throws APPROVAL_NOT_FOUND if nothing was decided. */
+function restText(scope: ApprovalScope): string {
+  return scope === "once" ? "" : `, and further calls of the same tools until the ${scope} ends`;
+}
+
+/** Throws USAGE if it is too long. */
+function reasonIn(text: string): string {
+  const reason = oneLine(text, Number.POSITIVE_INFINITY).trim();
+  if (reason.length > maxReasonChars)
+    throw new ClaudikinsError("USAGE", `The reason has more than ${maxReasonChars} characters`);
+  if (reason === "") throw new ClaudikinsError("USAGE", "The reason is empty");
+  return reason;
+}
+
+/** Shows the rule, approves one call, and writes the rule. Throws USAGE for several calls, and POLICY_DENIED if no rule would help. */
+async function approveAlways(
+  approvals: Approvals,
+  rows: readonly Approval[],
+  flag: string | undefined,
+  io: Io,
+): Promise<CommandAnswer> {
+  const [row, ...others] = rows;
+  if (!row || others.length > 0) throw new ClaudikinsError("USAGE", "--for always needs exactly one call");
+  const which = { flag: row.config ?? undefined, cwd: io.cwd, env: io.env };
+  const options = { which, place: "command", isAnswered: isAnsweredFor({ flag, env: io.env }) } as const;
+  const rule = await lastingRule(row, options);
+  await io.stderr.write(`This rule would be written to ${rule.file}:\n${ruleLines(rule)}\n`);
+  await askPerson(approvals, rows, " and write the rule", io);
+  return await decide(approvals, rows, { state: "approved", scope: "once", by: "command" }, io, () =>
+    alwaysAllow(row, rule.mark, approvals, options),
+  );
+}
+
+function ruleLines({ changes }: LastingRule): string {
+  return changes
+    .map(({ at, before, after }) => `    ${visible(`${at}: ${before ?? "(nothing)"} → ${after ?? "(nothing)"}`)}\n`)
+    .join("");
+}
+
+/** Decides with `make`, for each row. Throws APPROVAL_NOT_FOUND if nothing was decided. */
 async function decide(
   approvals: Approvals,
   rows: readonly Approval[],
   decision: Decision,
   io: Io,
+  make = (id: string) => approvals.decide(id, decision),
 ): Promise<CommandAnswer> {
   const byId = new Map<string, Approval>();
   const late: string[] = [];
   for (const { id } of rows) {
     if (byId.has(id)) continue;
-    const changed = await approvals.decide(id, decision);
+    const changed = await make(id);
     for (const row of changed) byId.set(row.id, row);
     if (changed.length > 0) continue;
     const now = await approvals.get(id);
@@ -364,7 +431,7 @@ function fieldsOf(rows: readonly Approval[], isDecided: boolean, isAll: boolean)
   const times: RowField<Approval>[] = isDecided
     ? [
         ["decided", ({ decidedAt }) => ageText(now - (decidedAt ?? 0))],
-        ["decision", ({ state, scope }) => stateCell(`${state}${scope === "session" ? " for the session" : ""}`)],
+        ["decision", ({ state, scope }) => stateCell(`${state}${scopeText(scope)}`)],
       ]
     : [
         ["asked", ({ askedAt }) => ageText(now - askedAt)],

@@ -4,6 +4,7 @@ import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
 import { visible } from "../../policy/visible.ts";
+import { scopeText } from "../../store/approval.ts";
 import { addAnchor, lastAnchor } from "../../store/audit/anchors.ts";
 import { lineOf } from "../../store/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
@@ -49,7 +50,7 @@ export const list = command({
     return listAnswer(io, { json: { entries }, rows: entries, none: "The audit log has no such entries.\n" }, [
       ["entry", ({ entry }) => String(entry)],
       ["when", ({ at }) => localTime(at)],
-      ["decision", ({ decision, scope }) => stateCell(`${decision}${scope === "session" ? " for the session" : ""}`)],
+      ["decision", ({ decision, scope }) => stateCell(`${decision}${scopeText(scope)}`)],
       [{ text: "about" }, (line) => visible(subjectOf(line))],
       ["by", ({ by }) => visible(by.person?.name ?? [by.user, by.parent].filter(Boolean).join(", from "))],
       ["where", ({ by }) => by.place ?? ""],

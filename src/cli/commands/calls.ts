@@ -6,6 +6,7 @@ import { about, either, list as listOf, nothing, number, oneOf, record, text, ti
 import { callersNamed } from "../../page/calls.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";
+import { scopeText } from "../../store/approval.ts";
 import { type CallFilter, callOutcomes, callStarters, eachCall, type StoredCall } from "../../store/call-log.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
@@ -164,5 +165,5 @@ const outcomeTexts: Record<StoredCall["outcome"], string> = {
 
 function approvalText(approval: string | null): string {
   if (approval === "once") return "approved";
-  return approval === "session" ? "approved for the session" : (approval ?? "");
+  return approval === "session" || approval === "program" ? `approved${scopeText(approval)}` : (approval ?? "");
 }

@@ -4,12 +4,13 @@ import { readIfThere, removeFile, writeWhenChanged } from "../../base/files.ts";
 import { about, list, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { configName } from "../../config/locations.ts";
 import { type Service, serviceCommand, serviceOf } from "../../setup/service.ts";
+import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { bestCommand } from "../../setup/upgrade/lasting.ts";
 import { runFailure, runProgram } from "../../setup/upgrade/run.ts";
 import { type ArgumentValues, command, flag } from "../command.ts";
 import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/diff.ts";
 import { requireConsent } from "../terminal/prompt.ts";
 
 /** Time for a command that starts or stops a service. */

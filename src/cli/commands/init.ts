@@ -3,6 +3,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/units.ts";
 import { withheldNames } from "../../setup/agents/inherited.ts";
+import { diffsOf } from "../../setup/agents/planned-diffs.ts";
 import { agentNames } from "../../setup/agents/supported/agents.ts";
 import { planSwitch } from "../../setup/agents/switch-over.ts";
 import { neededExecutable } from "../../setup/upgrade/lasting.ts";
@@ -10,7 +11,7 @@ import { command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../flags/config-flags.ts";
 import { timeUpTo } from "../flags/flags.ts";
 import { contextOf } from "../init/context.ts";
-import { diffsOf, dryTexts } from "../init/dry-run.ts";
+import { dryTexts } from "../init/dry-run.ts";
 import { moveSecrets, secretWishes } from "../init/move-secrets.ts";
 import { surveyed } from "../init/questions.ts";
 import {

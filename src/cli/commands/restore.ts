@@ -5,11 +5,12 @@ import { about, list, oneOf, record, text } from "../../base/json-shape.ts";
 import { hasChanges, type Restored, restore } from "../../setup/agents/restore.ts";
 import { maskOf } from "../../setup/agents/secrets.ts";
 import { agentNames, chosenAgents } from "../../setup/agents/supported/agents.ts";
+import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { installedByInit, removeInstalled } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import type { Io } from "../io.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/diff.ts";
 
 const files = list(
   record({

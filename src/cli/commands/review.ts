@@ -20,6 +20,7 @@ import { visibleText } from "../../base/visible-text.ts";
 import type { Config } from "../../config/load.ts";
 import { type Drift, driftText, programText } from "../../programs/drift/drift.ts";
 import { reasonText } from "../../programs/drift/reasons.ts";
+import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { checkServers } from "../../tools/catalog/inventory.ts";
 import { definitionText } from "../../tools/definitions/definition-text.ts";
 import {
@@ -36,7 +37,7 @@ import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { reasonShape } from "../programs/reason-shape.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/diff.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
 
 const toolShape = record({

@@ -14,6 +14,7 @@ import {
 } from "../../setup/agents/skill-files.ts";
 import { agents, agentsHere, chosenAgents } from "../../setup/agents/supported/agents.ts";
 import type { Agent, AgentSurroundings } from "../../setup/agents/supported/model.ts";
+import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { hookTexts } from "../../tools/registry/hook-texts.ts";
 import { markedHooks } from "../../tools/registry/hooks.ts";
 import { type ArgumentValues, type CommandAnswer, command, flag, option, place, repeatable } from "../command.ts";
@@ -21,7 +22,7 @@ import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/diff.ts";
 import { stateCell } from "../terminal/palette.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };

@@ -2,6 +2,7 @@
 
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import { loadConfig } from "../../config/load.ts";
 import { homeOf } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
@@ -10,8 +11,8 @@ import { DaemonClient } from "../../daemon/client.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { PageApi } from "../../page/api.ts";
-import type { Background } from "../../page/program-actions.ts";
-import { UserPage } from "../../page/user-page.ts";
+import type { Background, StartedInBackground } from "../../page/program-actions.ts";
+import { type Invitation, UserPage } from "../../page/user-page.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { openCredentials } from "../commands/auth.ts";
 import { usesDaemon } from "../flags/config-flags.ts";
@@ -53,6 +54,11 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
   return new UserPage({ api, log, home: homeOf(env) });
 }
 
+function shellText(program: StartedInBackground): string {
+  if ("source" in program) return `claudikins exec -e ${shellWord(program.source)}`;
+  return `claudikins ${"program" in program ? `programs run ${program.program}` : `executions again ${program.again}`}`;
+}
+
 /** What the daemon does for the page. This process may have left its place to another one. */
 function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["env"]): Background {
   const client = () => new DaemonClient(file, env, isAnswered);
@@ -60,7 +66,7 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
     async start(program) {
       if (!usesDaemon({}, env)) {
         throw new ClaudikinsError("USAGE", "There can be no daemon here, so the program cannot run in it", {
-          hint: `Run it in a shell: claudikins ${"program" in program ? `programs run ${program.program}` : `executions again ${program.again}`}`,
+          hint: `Run it in a shell: ${shellText(program)}`,
         });
       }
       return ((await client().post("/executions", program)) as { id: string }).id;
@@ -69,6 +75,11 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
       if (!usesDaemon({}, env))
         throw new ClaudikinsError("USAGE", "There can be no daemon here, so no server stays running");
       return (await client().post("/restart", { server })) as { ended: number; tools: number };
+    },
+    async pageOf(config) {
+      if (!usesDaemon({}, env)) throw new ClaudikinsError("USAGE", "There can be no daemon here, so there is no page");
+      const { port, path, token } = (await new DaemonClient(config, env).post("/ui", {})) as Invitation;
+      return `http://127.0.0.1:${port}${path}#${token}`;
     },
     async wake() {
       if (!usesDaemon({}, env)) return false;

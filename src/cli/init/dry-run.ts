@@ -1,33 +1,9 @@
-/** What a dry run of init shows: the difference of each file, without secrets. */
+/** The text of a dry run of init. */
 
-import type { PortableEntry } from "../../config/config-file.ts";
-import { entriesIn } from "../../setup/agents/find-servers.ts";
-import { maskOf } from "../../setup/agents/secrets.ts";
-import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
-import { isEmpty, nothingFound, type Survey, type SwitchPlan } from "../../setup/agents/switch-over.ts";
+import { isEmpty, nothingFound, type Survey } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/diff.ts";
 import { conflictLines, decisionText } from "./questions.ts";
-
-/** The change of each file. Secrets are shown as ***. */
-export function diffsOf(plans: readonly SwitchPlan[], survey: Survey, surroundings: AgentSurroundings): string[] {
-  const mask = maskOf(entriesOf(survey, surroundings));
-  return plans.flatMap(({ inventory: { configFile }, configText, plans: files }) => [
-    unifiedDiff(configFile.file, mask(configFile.text), mask(configText)),
-    ...files.map(({ found: { content }, after }) => unifiedDiff(content.path, mask(content.text), mask(after))),
-  ]);
-}
-
-/** All entries that the shown files have, so that their secrets can be masked. */
-function entriesOf({ found, inventories }: Survey, surroundings: AgentSurroundings): PortableEntry[] {
-  return [
-    ...inventories.flatMap(({ servers, configFile }) => [
-      ...servers.map(({ entry }) => entry),
-      ...configFile.entries.values(),
-    ]),
-    ...found.files.flatMap((each) => entriesIn(each.content.text, each, surroundings)),
-  ];
-}
 
 export function dryTexts(survey: Survey, diffs: string[], needed: Needed | undefined): { text: string; note: string } {
   const install = needed ? `\nWould install claudikins to ${needed.path}: ${needed.why}\n` : "";

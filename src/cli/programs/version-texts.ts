@@ -2,9 +2,10 @@
 import { visibleText } from "../../base/visible-text.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
 import { unattendedStart } from "../../programs/saved/starters.ts";
+import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { option } from "../command.ts";
 import { countUpTo } from "../flags/flags.ts";
-import { colouredDiff, unifiedDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/diff.ts";
 
 /** The highest number of a version that a command takes. */
 const maxVersion = 1_000_000;

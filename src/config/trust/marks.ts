@@ -51,7 +51,7 @@ const harmlessOfConfig = [
   "hooks",
   "logs",
   "upgradeHint",
-  // A call waits longer, or fails earlier. It is never allowed by this.
+  // A call waits longer, or fails earlier. It is never allowed by this. `notify` in it counts, see `rulesOf`.
   "approvals",
   // They count in the user's own config only.
   "registries",
@@ -79,6 +79,8 @@ export function rulesOf(config: ParsedConfig): Record<string, unknown> {
     ...(executeTask === true ? { executeTask } : {}),
     ...(askModel ? { askModel } : {}),
     ...(record === "contents" ? { record } : {}),
+    // It tells others that something waits.
+    ...(config.approvals?.notify ? { notify: config.approvals.notify } : {}),
   };
 }
 

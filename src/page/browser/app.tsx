@@ -3,8 +3,10 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
 import type { Query } from "./activity/query.ts";
-import { Approvals } from "./approvals.tsx";
+import { Approvals } from "./approvals/approvals.tsx";
+import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { Executions } from "./executions.tsx";
+import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
@@ -64,6 +66,7 @@ export function App() {
     setExecution(id);
     setView("activity");
   };
+  const wanted = useWantedApproval(state, notices, () => setView("now"));
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
@@ -101,6 +104,16 @@ export function App() {
           {view === "now" && (
             <div class="columns">
               <div class="stack">
+                {isFirstVisit(state) && (
+                  <FirstVisit
+                    isDemo={state.config === null}
+                    onExecution={showExecution}
+                    onAdded={(name) => {
+                      setServer(name);
+                      setView("servers");
+                    }}
+                  />
+                )}
                 <ScheduleTrouble
                   schedules={state.schedules}
                   onShow={({ program: name, door }) => {
@@ -108,7 +121,13 @@ export function App() {
                     setView("programs");
                   }}
                 />
-                <Approvals state={state} hasKeys={keys.areOn} onExecution={showExecution} />
+                <Approvals
+                  state={state}
+                  hasKeys={keys.areOn}
+                  wanted={wanted.id}
+                  onWanted={wanted.want}
+                  onExecution={showExecution}
+                />
               </div>
               <Executions
                 executions={state.executions}
@@ -154,6 +173,11 @@ export function App() {
       <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
     </NoticeContext.Provider>
   );
+}
+
+/** Whether the user has no servers: there is only the demo, or nothing. */
+function isFirstVisit({ config, servers, viewer }: PageState): boolean {
+  return !viewer && (config === null || servers.length === 0);
 }
 
 interface Setters {
@@ -217,6 +241,12 @@ function Views({ shown, current, counts, hasKeys, onChoose }: ViewsProps) {
 /** The address at which people sign in to `serve --http`. Undefined on the page of `claudikins ui`. */
 const signInAt = document.getElementById("page")?.dataset["signIn"];
 
+/** A sign-in leads back to the approval that the address names. */
+function signInLink(at: string): string {
+  const id = wantedIn(location);
+  return id === undefined ? at : `${at}?approval=${id}`;
+}
+
 /** The page without a session. */
 export function NoSession({ why }: { why: End | { problem: string; hint?: string | undefined } }) {
   if (signInAt !== undefined) {
@@ -224,7 +254,7 @@ export function NoSession({ why }: { why: End | { problem: string; hint?: string
       <main class="no-session">
         <h1>claudikins</h1>
         <p>
-          <a class="button primary" href={signInAt}>
+          <a class="button primary" href={signInLink(signInAt)}>
             Sign in
           </a>
         </p>
@@ -255,7 +285,7 @@ function Ended({ why }: { why: End }) {
     return (
       <p class="warning" role="alert">
         {why === "ended" ? "The server has ended." : "Your session has ended."} What you see is no longer current.{" "}
-        <a href={signInAt}>Sign in</a>
+        <a href={signInLink(signInAt)}>Sign in</a>
       </p>
     );
   }

@@ -51,7 +51,7 @@ export function useKeys(onNumber: (place: number) => void): Keys {
 /** The groups of keys with their effects. */
 const explained: [keys: string[], does: string][] = [
   [["↑", "↓", "Home", "End"], "Move in a list"],
-  [["A", "S", "D"], "Approve the focused call once, approve it for the session, deny it"],
+  [["A", "P", "S", "D"], "Approve the focused call once, for its program, or for the session; deny it"],
   [["/"], "Go to the filter"],
   [["Ctrl K", "⌘ K"], "Go to a view, a server or a program by its name"],
   [["?"], "Show these keys"],

@@ -5,6 +5,7 @@
 import type { App } from "../../app/app.ts";
 import { counted } from "../../base/counted.ts";
 import { version } from "../../base/version.ts";
+import { homeOf } from "../../config/locations.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
@@ -48,7 +49,7 @@ export class PeopleApi {
   constructor(options: PeopleApiOptions) {
     const { app, approvals, continued } = options;
     this.#options = options;
-    this.#approvals = new PageApprovals(approvals, app.store, continued);
+    this.#approvals = new PageApprovals(approvals, app.store, homeOf(app.env), continued);
     this.#executions = new ExecutionsReader(app, "waits for approval");
   }
 
@@ -132,7 +133,9 @@ export class PeopleApi {
       "GET api/approvals/*": ({ id }) => this.#seen(id, viewer),
       "POST api/approvals/*": async ({ id, body }) => {
         await this.#seen(id, viewer);
-        const { decision } = await body(decisionBody);
+        const decision = await body(decisionBody);
+        if (decision.decision === "always")
+          throw new RefusedRequest(403, "Only the user of claudikins changes its config");
         // The body may have taken its time.
         if ((await this.#options.people.rightsOf(viewer)).mayApprove)
           return this.#approvals.decide(id, decision, { id: viewer.id, name: viewer.name });

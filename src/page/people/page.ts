@@ -78,12 +78,12 @@ export class PeoplePage implements Authenticator {
   async enter(asked: Asked): Promise<Response | undefined> {
     const { request, base, path } = asked;
     const isRead = request.method === "GET";
-    if (isRead && path === "sign-in") return this.#signIn(asked);
+    if (isRead && path === "sign-in") return this.#signIn(asked, approvalIn(asked));
     if (isRead && path === signedOutPath) return signedOutPage(base);
     if (isRead && path === backPath) return this.#signedIn(asked);
     if (isRead && path === "") {
       const isOpen = (await this.#sessionOf(cookieOf(asked))) !== undefined;
-      return isOpen ? fileAnswer(peopleDocument) : redirected(`${pagePath}sign-in`);
+      return isOpen ? fileAnswer(peopleDocument) : redirected(`${pagePath}sign-in${approvalIn(asked)}`);
     }
     // A person comes from an agent, or back from the authorization server.
     if (!(isRead || request.method === "POST") || !this.#connect.has(path)) return undefined;
@@ -184,6 +184,12 @@ export class PeoplePage implements Authenticator {
       return undefined;
     }
   }
+}
+
+/** The approval that the address leads to, as the end of an address. Empty without one. */
+function approvalIn({ search }: Asked): string {
+  const id = search.get("approval");
+  return id !== null && /^[0-9a-z]{1,20}$/.test(id) ? `?approval=${id}` : "";
 }
 
 /** The cookies are Lax, because the browser comes from the provider when a cookie is set. */

@@ -7,7 +7,7 @@ import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Person } from "../../config/oidc.ts";
 import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
-import type { ApprovalChange, ApprovalRows } from "../../store/approvals.ts";
+import type { ApprovalChange, ApprovalRows, ApprovedBefore } from "../../store/approvals.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { openStore } from "../../store/open.ts";
@@ -79,6 +79,11 @@ export class Approvals implements AsyncDisposable {
     if (row?.state !== "open") return row;
     await this.#withdrawLost(await rows.unsaved({ execution: row.execution }));
     return rows.get(id);
+  }
+
+  /** The call of the same tool that was approved last, for the same person behind the same door. Its arguments may be cut. */
+  async lastApproved(row: ApprovedBefore): Promise<Approval | undefined> {
+    return (await this.#opened()).lastApproved(row);
   }
 
   /** All arguments of an open approval, as JSON. Undefined if it is not open, because then only an excerpt is kept. */

@@ -164,8 +164,8 @@ function differences(before: Bound, now: Bound): string[] {
   return changedParts(new Map(Object.entries(before)), new Map(Object.entries(now)));
 }
 
-function verdictOf({ state, scope, askedAt, expiresAt }: Approval): Verdict {
+function verdictOf({ state, scope, askedAt, expiresAt, reason }: Approval): Verdict {
   if (state === "approved") return { state, scope: scope ?? "once" };
   if (state === "expired") return { state, afterMs: expiresAt - askedAt };
-  return { state: state === "denied" ? "denied" : "withdrawn" };
+  return state === "denied" ? { state, reason: reason ?? undefined } : { state: "withdrawn" };
 }

@@ -1,10 +1,8 @@
 /** Tells others what has become of a program: by a command, a webhook, or a tool. */
-import { createHmac } from "node:crypto";
 import { isWithinReach, kindsOfHost } from "../../base/address-reach.ts";
 import { durationText } from "../../base/duration.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import { version } from "../../base/version.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { Environment } from "../../config/environment.ts";
 import { homeOf } from "../../config/locations.ts";
@@ -15,13 +13,11 @@ import { codeWithInput } from "../saved/inputs.ts";
 import { failed } from "./attempts.ts";
 import { inputFor } from "./conditions.ts";
 import { referencedValue } from "./referenced-value.ts";
+import { sendWebhook } from "./send-webhook.ts";
 import type { Receiver, Trigger, WebhookReceiver } from "./triggers.ts";
 
 /** Time for a command. */
 const commandMs = 60_000;
-
-/** Time for a webhook to answer. */
-const webhookMs = 20_000;
 
 /** Characters of what a command says about its failure. */
 const maxFailureChars = 200;
@@ -111,10 +107,7 @@ async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
   return oneLine(text.trim().split("\n").at(-1) ?? "", maxFailureChars);
 }
 
-/**
- * Sends the request as Standard Webhooks says: the id is the same in each attempt. A request that was not answered may have arrived, so that it
- * is not sent again. Redirects are not followed.
- */
+/** Sends the request, unless its address has come nearer since the user named it. */
 async function post(to: WebhookReceiver, given: Given, env: Environment): Promise<AttemptEnd> {
   const { trigger, delivery, event, now } = given;
   const url = new URL(await referencedValue(to.url, "Its address", env));
@@ -129,33 +122,8 @@ async function post(to: WebhookReceiver, given: Given, env: Environment): Promis
   const usual = { type: `program.${String(event["state"])}`, timestamp, data: event };
   const body = JSON.stringify(Object.keys(own).length > 0 ? own : usual);
   const secret = to.secret === undefined ? undefined : await referencedValue(to.secret, "Its secret", env);
-  const seconds = Math.floor(now / 1_000);
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": `claudikins/${version}`,
-    "webhook-id": delivery.id,
-    "webhook-timestamp": String(seconds),
-    ...(secret === undefined ? {} : { "webhook-signature": signature(`${delivery.id}.${seconds}.${body}`, secret) }),
-  };
-  const signal = AbortSignal.timeout(webhookMs);
-  let response: Response;
-  try {
-    response = await fetch(url, { method: "POST", body, headers, redirect: "manual", signal });
-  } catch (error) {
-    const isRefused = ["ConnectionRefused", "FailedToOpenSocket"].includes(String((error as { code?: unknown }).code));
-    const why = signal.aborted ? `gave no answer within ${durationText(webhookMs)}` : "cannot be reached";
-    return failed(`${to.origin} ${why}`, delivery.attempts, now, isRefused);
-  }
-  await response.body?.cancel();
-  if (response.ok) return { state: "done" };
-  const { status } = response;
-  return failed(`${to.origin} answered ${status}`, delivery.attempts, now, status >= 500 || status === 429);
-}
-
-/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
-function signature(text: string, secret: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  return `v1,${createHmac("sha256", key).update(text).digest("base64")}`;
+  const end = await sendWebhook(url, { id: delivery.id, body, now, secret });
+  return end.isSent ? { state: "done" } : failed(end.message, delivery.attempts, now, end.mayRetry);
 }
 
 /** The program that calls the tool: as an execution of its own, it is made once, waits for a person, and is judged by the rules. */

@@ -18,6 +18,7 @@ import { allowingLine, confirmationOf } from "../../policy/decision.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../trust/trust-config.ts";
+import { type AuditedChange, policyChanges } from "./policy-changes.ts";
 import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switches.ts";
 
 /** A tool of a server. With `access`, the tool may be a pattern. */
@@ -33,16 +34,35 @@ export interface PolicyChangeOptions {
   place?: Decider["place"];
 }
 
-/**
- * Writes the change and keeps the file's formatting and its trust. Returns whether the file had to be changed. Throws POLICY_DENIED if
- * another line of the config has precedence, and then writes nothing. Throws CONFIG_NOT_TRUSTED, SERVER_NOT_FOUND, and what opening
- * and writing the file throw.
- */
+/** A change of a config file that can be shown before it is written. */
+export interface PlannedChange {
+  file: string;
+  /** What differs, as the audit log records it. */
+  changes: AuditedChange[];
+  /** Throws what writing the file throws. */
+  save(): Promise<void>;
+}
+
+/** Writes the change. Returns whether the file had to be changed. Throws what `plannedPolicy` throws, and what writing the file throws. */
 export async function changePolicy(
   change: PolicyChange,
   which: WhichConfig,
-  { isAnswered = false, place }: PolicyChangeOptions = {},
+  options: PolicyChangeOptions = {},
 ): Promise<boolean> {
+  const planned = await plannedPolicy(change, which, options);
+  await planned?.save();
+  return planned !== undefined;
+}
+
+/**
+ * The change, which keeps the file's formatting and its trust. Undefined if the file need not be changed. Throws POLICY_DENIED if another
+ * line of the config has precedence. Throws CONFIG_NOT_TRUSTED, SERVER_NOT_FOUND, and what opening the file throws.
+ */
+export async function plannedPolicy(
+  change: PolicyChange,
+  which: WhichConfig,
+  { isAnswered = false, place }: PolicyChangeOptions = {},
+): Promise<PlannedChange | undefined> {
   const configFile = openConfigFile(which);
   const { text, entries } = configFile;
   const { env } = which;
@@ -50,10 +70,14 @@ export async function changePolicy(
   if (!entries.has(change.server)) throw noSuchServer(change.server, configFile);
   const before = await configAsText(configFile, text, env, (server) => server === change.server);
   const edited = editedText(change, configFile, before);
-  if (edited === text) return false;
+  if (edited === text) return undefined;
   check(change, await configAsText(configFile, edited, env));
-  await saveConfig(configFile, edited, env, { place });
-  return true;
+  const { file } = configFile;
+  return {
+    file,
+    changes: policyChanges(parseJson(text, file), parseJson(edited, file)),
+    save: () => saveConfig(configFile, edited, env, { place }),
+  };
 }
 
 /** Throws CONFIG_NOT_TRUSTED, unless the user vouches for the file. */

@@ -10,7 +10,7 @@ import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { record } from "../../store/audit/record.ts";
 
-type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
+export type AuditedChange = NonNullable<AuditEvent["changes"]>[number];
 
 /** The keys of an entry that control calls. They are recorded with their values. */
 const ruleKeys = [...policyKeys, "disabled"];

@@ -2,6 +2,7 @@
 
 import { isObject } from "../../base/json-object.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import type { ApprovalNotice } from "../../config/approval-notice.ts";
 import type { DoorEntry } from "../../config/doors.ts";
 import { variablesIn } from "../../config/expand.ts";
 import { usualVariable } from "../../config/llm.ts";
@@ -106,8 +107,21 @@ function policyText(value: string | string[] | Record<string, string | string[]>
 }
 
 function ruleLines(config: ParsedConfig): TrustLine[] {
-  const { policy, tools, doors, auth, llm, registry, workspace, executeTask, askModel, record, telemetry, ...others } =
-    rulesOf(config) as Partial<ParsedConfig>;
+  const {
+    policy,
+    tools,
+    doors,
+    auth,
+    llm,
+    registry,
+    workspace,
+    executeTask,
+    askModel,
+    record,
+    telemetry,
+    notify,
+    ...others
+  } = rulesOf(config) as Partial<ParsedConfig> & { notify?: ApprovalNotice };
   const folders = lineOf("folders");
   const model = lineOf("model");
   const executions = lineOf("executions");
@@ -124,6 +138,7 @@ function ruleLines(config: ParsedConfig): TrustLine[] {
     ...readLines(variablesIn([registry, workspace]), folders),
     ...(record === undefined ? [] : [executions("keep", "arguments and results", record)]),
     ...(telemetry === undefined ? [] : telemetryLines(telemetry, lineOf("telemetry"))),
+    ...(notify === undefined ? [] : noticeLines(notify, lineOf("approvals"))),
     ...Object.entries(others).map(([key, value]) => lineOf("config")(key, JSON.stringify(value), value)),
   ];
 }
@@ -191,6 +206,15 @@ function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Trus
     ),
     ...readLines(variablesIn(llm).union(new Set(usual)), line),
     ...referenceLines(llm, line),
+  ];
+}
+
+function noticeLines({ url, contents, secret }: ApprovalNotice, line: MakeLine): TrustLine[] {
+  const what = contents ? "the calls that wait, with their arguments" : "the names of calls that wait";
+  return [
+    line(`send ${what} to`, shownAddress(url), [url, contents]),
+    ...readLines(variablesIn([url, secret]), line),
+    ...referenceLines([url, secret], line),
   ];
 }
 

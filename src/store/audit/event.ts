@@ -72,8 +72,8 @@ const eventKeys = {
   "tool?": text,
   /** The arguments are not recorded: only a digest of their canonical JSON, and its size in bytes. */
   "arguments?": record({ sha256: text, bytes: number }),
-  /** Whether an approval counts for the call alone, or for the tool until the session ends. */
-  "scope?": oneOf("once", "session"),
+  /** Whether an approval counts for the call alone, or for the tool until the program or the session ends. */
+  "scope?": oneOf("once", "program", "session"),
   "why?": text,
   /** The last entry that a cut of the log has removed, with those before it: its number and its hash. */
   "cut?": record({ entry: number, sha256: text }),

@@ -6,6 +6,7 @@ import { personAtTerminal } from "../../../src/cli/terminal/at-terminal.ts";
 import type { Activity } from "../../../src/cli/terminal/progress.ts";
 import { storeFile } from "../../../src/config/locations.ts";
 import { continuesElsewhere } from "../../../src/policy/approval-queue.ts";
+import type { Decision } from "../../../src/store/approval.ts";
 import { asking } from "../../store/approvals.ts";
 import { blockAudit } from "../../support/audit.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -69,6 +70,40 @@ describe("a call that nobody can be asked about", () => {
     });
     expect(await waiting.states()).toEqual(["denied", "denied"]);
     expect(waiting.got()).toEqual([]);
+  });
+
+  test("fails with the reason that a person gave, and so do further calls of the tool", async () => {
+    await waiting.open(always);
+    const running = waiting.run(`const said = await Promise.allSettled([rec.remove_it({ id: 1 })]);
+      said.push(...await Promise.allSettled([rec.remove_it({ id: 2 })]));
+      return said.map(({ reason }) => reason.message);`);
+    const [row] = await waiting.rows();
+    const reason = 'ask "QA" first';
+    await waiting.elsewhere.decide(row!.id, { ...no, reason } as typeof no);
+    const said = ', with the reason "ask \\"QA\\" first"';
+    expect(await running).toMatchObject({
+      value: [
+        `rec.remove-it was not called: the person said no${said}`,
+        `rec.remove-it was not called: the person said no to this tool for the rest of this execution${said}`,
+      ],
+    });
+    expect(await waiting.elsewhere.get(row!.id)).toMatchObject({ state: "denied", reason });
+    // The log cannot be changed later, so it has no text of a person.
+    expect(JSON.stringify(waiting.audit())).not.toContain("QA");
+  });
+
+  test("may be called again by the program for which it was approved, and by no other program of the session", async () => {
+    await waiting.open(always);
+    const program: Decision = { ...yes, scope: "program" } as Decision;
+    const first = waiting.run("await rec.remove_it({ id: 1 });\nreturn rec.remove_it({ id: 2 });");
+    await waiting.decide(program);
+    expect(await first).toMatchObject({ ok: true, value: did });
+    const second = waiting.run("return rec.remove_it({ id: 3 })");
+    const [row] = await waiting.rows();
+    await waiting.elsewhere.decide(row!.id, no);
+    expect(await second).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
+    expect(waiting.got().map(({ args }) => args)).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(waiting.audit()).toMatchObject([{ decision: "approved", scope: "program" }, { decision: "denied" }]);
   });
 
   test("fails when its time is over", async () => {

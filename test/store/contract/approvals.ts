@@ -43,6 +43,7 @@ export function approvalsContract(processes: Processes): void {
       scope: null,
       decidedAt: null,
       decidedBy: null,
+      reason: null,
     });
     expect([await rows().get(row.id), await rows().argumentsOf(row.id)]).toEqual([row, args]);
     expect(await rows().get("unknown0")).toBeUndefined();

@@ -87,7 +87,11 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
         ...(auth === "" ? {} : { auth }),
       };
       try {
-        const { added } = await post<PageAdded>("servers/add", given);
+        const { added, movedTo } = await post<PageAdded>("servers/add", given);
+        if (movedTo !== undefined) {
+          location.assign(movedTo);
+          return;
+        }
         notices.say(added.map(addedText).join(" "), added.flatMap(({ notes }) => notes).join(" ") || undefined);
         onAdded(added[0]?.server ?? name);
       } catch (error) {

@@ -60,21 +60,19 @@ export function Servers({ state, wanted, onChoose }: ServersProps) {
             </li>
           ))}
         </ul>
-        {state.config !== null && (
-          <button
-            type="button"
-            class="add"
-            aria-pressed={isAdding}
-            onClick={() => {
-              setAdding(true);
-              show();
-            }}
-          >
-            Add a server
-          </button>
-        )}
+        <button
+          type="button"
+          class="add"
+          aria-pressed={isAdding}
+          onClick={() => {
+            setAdding(true);
+            show();
+          }}
+        >
+          Add a server
+        </button>
       </Panel>
-      {isAdding && state.config !== null ? (
+      {isAdding ? (
         <AddServer
           onAdded={(name) => {
             onChoose(name);

@@ -1,0 +1,138 @@
+/** Who asks, the labelled data that was read before, and the differences from the last approved call of the tool. */
+import { counted } from "../../../base/counted.ts";
+import type { PageApproval } from "../../contract.ts";
+import { Age } from "../age.tsx";
+import { Text } from "../text.tsx";
+
+type Facts = NonNullable<PageApproval["facts"]>;
+
+const started: Record<NonNullable<Facts["asker"]>["startedBy"], string> = {
+  exec: "a command",
+  serve: "an agent",
+  schedule: "a schedule",
+  event: "an event",
+};
+
+interface AskerProps {
+  approval: PageApproval;
+  facts: Facts | undefined;
+  /** Undefined if the viewer may not see the execution. */
+  onExecution: ((id: string) => void) | undefined;
+}
+
+/** One line: the agent, its folder, the program, the door, the person and the execution. */
+export function Asker({ approval: { execution, door, person }, facts, onExecution }: AskerProps) {
+  const { agent, startedBy, folder, program } = facts?.asker ?? {};
+  const by = agent ?? (startedBy && started[startedBy]);
+  const [id = ""] = execution.split("-", 1);
+  return (
+    <ul class="asker" aria-label="Asked by">
+      {by !== undefined && (
+        <li class="by">
+          <Text>{by}</Text>
+        </li>
+      )}
+      {folder !== undefined && (
+        <li>
+          in <Text>{folder}</Text>
+        </li>
+      )}
+      {program !== undefined && (
+        <li>
+          program <Text>{program}</Text>
+        </li>
+      )}
+      {door !== undefined && (
+        <li>
+          door <Text>{door}</Text>
+        </li>
+      )}
+      {person !== undefined && (
+        <li>
+          for <Text>{person.name}</Text>
+        </li>
+      )}
+      <li>
+        {onExecution ? (
+          <button type="button" class="link" title={execution} onClick={() => onExecution(id)}>
+            execution {id.slice(-6)}
+          </button>
+        ) : (
+          <span title={execution}>execution {id.slice(-6)}</span>
+        )}
+      </li>
+    </ul>
+  );
+}
+
+/** A program that strangers may have told what to do with private data is pointed out. */
+export function ReadBefore({ reads }: { reads: Facts["reads"] }) {
+  if (reads.length === 0) return <p class="about">It has read nothing with a label.</p>;
+  const labels = new Set(reads.map(({ label }) => label));
+  const isRisky = labels.has("private") && labels.has("untrusted");
+  return (
+    <section class={isRisky ? "read-before risky" : "read-before"} aria-label="Read before">
+      <h4>{isRisky ? "It has read private data, and texts of strangers" : "It has read"}</h4>
+      <ul>
+        {reads.map(({ label, source, calls: [first, ...others] }) => (
+          <li key={`${label} ${source}`}>
+            <span class={`badge label-${label}`}>{label}</span> <Text>{source}</Text>
+            <span class="about">
+              {first ? (
+                <>
+                  {" "}
+                  call {first.call}, <Age at={first.at} />
+                  {others.length > 0 && ` and ${counted(others.length, "more call")}`}
+                </>
+              ) : (
+                " earlier in its session"
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const words = { new: "new", gone: "gone", changed: "" };
+
+export function Differences({ last }: { last: NonNullable<Facts["lastApproved"]> }) {
+  const { decidedAt, isWhole, changes, more } = last;
+  const since = (
+    <>
+      the last approved call (<Age at={decidedAt} />)
+    </>
+  );
+  if (!isWhole) {
+    return <p class="about">Its arguments cannot be compared with {since}: only their beginning is kept.</p>;
+  }
+  if (changes.length === 0) return <p class="about">The arguments are the same as in {since}.</p>;
+  return (
+    <section class="differences" aria-label="Differences from the last approved call">
+      <h4>Since {since}</h4>
+      <dl>
+        {changes.map(({ at, kind, before, now }) => (
+          <div key={at}>
+            <dt>
+              <Text>{at}</Text> {words[kind]}
+            </dt>
+            <dd>
+              {before !== undefined && (
+                <del>
+                  <Text>{before}</Text>
+                </del>
+              )}
+              {now !== undefined && (
+                <ins>
+                  <Text>{now}</Text>
+                </ins>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {more > 0 && <p class="about">and {counted(more, "more difference")}</p>}
+    </section>
+  );
+}

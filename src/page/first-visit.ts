@@ -1,0 +1,55 @@
+/** The first steps on the page of a home without a config: a program with the demo, and the import of the agents' servers. */
+import type { App } from "../app/app.ts";
+import type { Environment } from "../config/environment.ts";
+import { homeOf } from "../config/locations.ts";
+import { importServers, plannedImport } from "../setup/agents/import-servers.ts";
+import { firstProgram } from "./first-program.ts";
+import { RefusedRequest } from "./guard.ts";
+import { pageCheckMs } from "./limits.ts";
+import type { Background } from "./program-actions.ts";
+import type { PageImport, PageImported } from "./servers-contract.ts";
+
+interface FirstVisitOptions {
+  app: App;
+  env: Environment;
+  background: Background;
+}
+
+export class FirstVisit {
+  readonly #options: FirstVisitOptions;
+
+  constructor(options: FirstVisitOptions) {
+    this.#options = options;
+  }
+
+  /** Runs the first program with the demo server. Throws RefusedRequest with another config. */
+  async demo(): Promise<{ execution: string }> {
+    if (this.#options.app.config.origin.kind !== "demo") {
+      throw new RefusedRequest(409, "The demo is there without a config only");
+    }
+    return { execution: await this.#options.background.start({ source: firstProgram, door: undefined }) };
+  }
+
+  preview(): Promise<PageImport> {
+    return plannedImport(this.#surroundings());
+  }
+
+  /** Imports what was shown. Throws if it has changed. */
+  async import({ mark, withAgents }: { mark: string; withAgents: boolean }): Promise<PageImported> {
+    const signal = AbortSignal.timeout(pageCheckMs);
+    const options = { surroundings: this.#surroundings(), withAgents, signal, place: "page" } as const;
+    const { file, applied } = await importServers(mark, options);
+    await this.#options.app.reload?.refresh();
+    return {
+      movedTo: await this.#options.background.pageOf(file),
+      changed: applied.flatMap(({ host, error }) => (error ? [] : [host])),
+      problems: applied.flatMap(({ error }) => (error ? [error.message] : [])),
+    };
+  }
+
+  /** The agents' settings of a project are not looked for: a page has no folder. */
+  #surroundings() {
+    const { env } = this.#options;
+    return { env, platform: process.platform, cwd: homeOf(env) };
+  }
+}
