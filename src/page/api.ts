@@ -19,7 +19,7 @@ import { activityIn, openCalls, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
-import type { PageState } from "./contract.ts";
+import type { PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
@@ -46,7 +46,9 @@ import {
   scheduleBody,
   serverBody,
   signInBody,
+  statesBody,
   switchBody,
+  undoBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
@@ -57,6 +59,8 @@ import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
+import { ToolStates } from "./tool-states.ts";
+import { ToolTable } from "./tool-table.ts";
 
 interface PageApiOptions {
   /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
@@ -72,6 +76,8 @@ interface PageApiOptions {
   background: Background;
   /** Opens an app with another config, to try a server before it is added. */
   openConfig(config: Config): Promise<App>;
+  /** The tokens of serve --http for the config. Throws if they cannot be read. */
+  tokens(): PageToken[];
   /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
 }
@@ -88,6 +94,8 @@ export class PageApi {
   readonly #servers: ServerActions;
   readonly #rules: RuleChanges;
   readonly #savings: SavingsReader;
+  readonly #table: ToolTable;
+  readonly #states: ToolStates;
   readonly routes: Routes;
 
   constructor(options: PageApiOptions) {
@@ -101,6 +109,8 @@ export class PageApi {
     this.#servers = new ServerActions(options);
     this.#rules = new RuleChanges(options);
     this.#savings = new SavingsReader(app.store);
+    this.#table = new ToolTable(app, this.#tools, options.openDoor);
+    this.#states = new ToolStates(options, this.#tools);
     this.routes = this.#routes();
   }
 
@@ -181,6 +191,13 @@ export class PageApi {
         await this.#changePolicy(change);
         return tools.of(change.server, app);
       },
+      "GET api/policy/tools": (call) => this.#table.read(doorIn(call)),
+      "GET api/policy/tool": (call) => this.#table.one(serverIn(call), call.search.get("tool") ?? ""),
+      "GET api/policy/uses": () => this.#table.uses(),
+      "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
+      "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
+      "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),
+      "POST api/policy/undo": async ({ body }) => this.#states.undo((await body(undoBody)).undo),
       "POST api/sign-in": async ({ body }) => this.#signIns.start((await body(signInBody)).server, app, credentials),
       "POST api/sign-in/address": async ({ body }) => {
         const { server, address } = await body(pastedBody);

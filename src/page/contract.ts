@@ -116,6 +116,10 @@ export interface PageRules {
 export interface PageDoor {
   name: string;
   servers: string[];
+  /** Number of tools that it shows. */
+  tools: number;
+  /** The tokens of serve --http that open only this door. */
+  tokens: PageToken[];
   /** Agents on this machine that use the door. */
   agents: string[];
   /** Patterns of its tools. An empty `allow` stands for all. */
@@ -124,6 +128,17 @@ export interface PageDoor {
   ask: string[];
   /** Why it cannot be opened. */
   problem?: string | undefined;
+}
+
+/** A token of serve --http by its public id. */
+export interface PageToken {
+  id: string;
+  name?: string | undefined;
+  /** Undefined: it opens every address of the config. */
+  door?: string | undefined;
+  /** Undefined: it never expires. */
+  expiresAt?: number | undefined;
+  lastUsedAt?: number | undefined;
 }
 
 export interface PageRule {

@@ -13,6 +13,7 @@ import savings from "./browser/savings.css" with { type: "text" };
 import held from "./browser/servers/held.css" with { type: "text" };
 import servers from "./browser/servers/servers.css" with { type: "text" };
 import tokens from "./browser/tokens.css" with { type: "text" };
+import tools from "./browser/tools/tools.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
 import { htmlDocument } from "./document.ts";
 
@@ -30,6 +31,7 @@ const style = [
   activity,
   detail,
   calls,
+  tools,
   narrow,
 ].join("\n");
 

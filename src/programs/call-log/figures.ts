@@ -1,7 +1,24 @@
 /** Sums up the call log: the calls of each tool, server, agent, door, person and program, and how long they took. */
 import { eventLoopTurn } from "../../base/event-loop.ts";
-import { about, either, list, named, nothing, number, record, text, time, type ValueOf } from "../../base/json-shape.ts";
-import { type CallFilter, type CallLogRows, eachCall, maxCallsReadAtOnce, type StoredCall } from "../../store/call-log.ts";
+import {
+  about,
+  either,
+  list,
+  named,
+  nothing,
+  number,
+  record,
+  text,
+  time,
+  type ValueOf,
+} from "../../base/json-shape.ts";
+import {
+  type CallFilter,
+  type CallLogRows,
+  eachCall,
+  maxCallsReadAtOnce,
+  type StoredCall,
+} from "../../store/call-log.ts";
 import { toolId } from "../../tools/model.ts";
 
 export const callGroups = ["tool", "server", "agent", "door", "person", "program"] as const;
@@ -11,12 +28,17 @@ export const callFiguresShape = named(
   "CallFigures",
   record({
     name: about("The tool, the agent and so on; null for the calls without one", either(text, nothing)),
+    "server?": about("Of a tool", text),
+    "tool?": about("The tool's own name", text),
     calls: number,
     failures: about("Calls with another outcome than ok", number),
     executions: about("Executions that made the calls", number),
     roundTrips: about("Executions, and single calls of agents and commands", number),
     durationMs: about("The sum of all durations, also of concurrent calls", number),
-    p50Ms: about("Half of the calls that were sent took at most this long; null if none was sent", either(number, nothing)),
+    p50Ms: about(
+      "Half of the calls that were sent took at most this long; null if none was sent",
+      either(number, nothing),
+    ),
     p95Ms: about("The same for 95 of 100", either(number, nothing)),
     resultBytes: about("About the bytes of all results", number),
     lastAt: about("When the last call was made", time),
@@ -35,23 +57,33 @@ export const starterTexts: Record<StoredCall["startedBy"], string> = {
   call: "claudikins call",
 };
 
-/** The key and the name of a call in each group. People are told apart by their ids. */
-const groupsOf: Record<CallGroup, (call: StoredCall) => readonly [key: string, name: string] | undefined> = {
-  tool: ({ server, tool }) => [JSON.stringify([server, tool]), toolId(server, tool)],
-  server: ({ server }) => same(server),
-  agent: ({ agent, startedBy }) => same(agent ?? starterTexts[startedBy]),
-  door: ({ door }) => same(door),
+interface Named {
+  key: string;
+  name: string;
+  of?: { server: string; tool: string };
+}
+
+/** The group of a call, of each kind. People are told apart by their ids. Undefined if the call has none. */
+const groupsOf: Record<CallGroup, (call: StoredCall) => Named | undefined> = {
+  tool: ({ server, tool }) => ({
+    key: JSON.stringify([server, tool]),
+    name: toolId(server, tool),
+    of: { server, tool },
+  }),
+  server: ({ server }) => ofName(server),
+  agent: ({ agent, startedBy }) => ofName(agent ?? starterTexts[startedBy]),
+  door: ({ door }) => ofName(door),
   person: ({ person, personName, token }) =>
-    person !== null ? [person, personName ?? person] : token === null ? undefined : [`token ${token}`, `token ${token}`],
-  program: ({ program }) => same(program),
+    person === null ? ofName(token && `token ${token}`) : { key: person, name: personName ?? person },
+  program: ({ program }) => ofName(program),
 };
 
-const same = (name: string | null) => (name === null ? undefined : ([name, name] as const));
+const ofName = (name: string | null): Named | undefined => (name === null ? undefined : { key: name, name });
 
 class Group {
   readonly #executions = new Set<string>();
   readonly #sentMs: number[] = [];
-  #name: string | null = null;
+  #named: Named | undefined;
   #calls = 0;
   #failures = 0;
   #singles = 0;
@@ -59,9 +91,9 @@ class Group {
   #resultBytes = 0;
   #lastAt = 0;
 
-  add(call: StoredCall, name: string | null): void {
+  add(call: StoredCall, named: Named | undefined): void {
     const { execution, durationMs } = call;
-    this.#name = name;
+    this.#named = named;
     this.#calls += 1;
     this.#durationMs += durationMs;
     this.#resultBytes += call.resultBytes;
@@ -77,7 +109,8 @@ class Group {
     /** The nearest rank: one of the durations. */
     const share = (percent: number) => sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? null;
     return {
-      name: this.#name,
+      name: this.#named?.name ?? null,
+      ...this.#named?.of,
       calls: this.#calls,
       failures: this.#failures,
       executions: this.#executions.size,
@@ -101,15 +134,17 @@ export async function callFigures<By extends CallGroup>(
   let read = 0;
   for await (const call of eachCall(rows, filter, "oldest first")) {
     for (const { group, groups } of all) {
-      const [key, name] = groupsOf[group](call) ?? [null, null];
-      groups.getOrInsertComputed(key, () => new Group()).add(call, name);
+      const named = groupsOf[group](call);
+      groups.getOrInsertComputed(named?.key ?? null, () => new Group()).add(call, named);
     }
     if (++read % maxCallsReadAtOnce === 0) await eventLoopTurn();
   }
   return Object.fromEntries(
     all.map(({ group, groups }) => [
       group,
-      [...groups.values()].map(({ figures }) => figures).sort((one, other) => other.calls - one.calls || inOrder(one, other)),
+      [...groups.values()]
+        .map(({ figures }) => figures)
+        .sort((one, other) => other.calls - one.calls || inOrder(one, other)),
     ]),
   ) as Record<By, CallFigures[]>;
 }
