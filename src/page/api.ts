@@ -23,6 +23,7 @@ import type { PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
+import { daysIn, readFigures } from "./figures.ts";
 import {
   acceptBody,
   againBody,
@@ -54,7 +55,6 @@ import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
-import { SavingsReader } from "./savings.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
@@ -93,7 +93,6 @@ export class PageApi {
   readonly #held: HeldOnPage;
   readonly #servers: ServerActions;
   readonly #rules: RuleChanges;
-  readonly #savings: SavingsReader;
   readonly #table: ToolTable;
   readonly #states: ToolStates;
   readonly routes: Routes;
@@ -108,7 +107,6 @@ export class PageApi {
     this.#held = new HeldOnPage(app, env);
     this.#servers = new ServerActions(options);
     this.#rules = new RuleChanges(options);
-    this.#savings = new SavingsReader(app.store);
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
     this.#states = new ToolStates(options, this.#tools);
     this.routes = this.#routes();
@@ -133,7 +131,6 @@ export class PageApi {
       executions: executions.shown,
       servers,
       ...this.#programs.read(executions),
-      savings: await this.#savings.read(),
       rulesMark: this.#rules.mark(),
     };
   }
@@ -203,6 +200,7 @@ export class PageApi {
         const { server, address } = await body(pastedBody);
         return this.#signIns.paste(server, address);
       },
+      "GET api/figures": ({ search }) => readFigures(daysIn(search), app.store),
       "GET api/rules": () => rules.read(),
       "POST api/rules": rulesAfter(ruleBody, (change) => rules.rule(change)),
       "POST api/rules/doors": rulesAfter(doorBody, (door) => rules.addDoor(door)),

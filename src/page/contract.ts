@@ -31,7 +31,6 @@ export interface PageState {
   schedules: PageSchedule[];
   /** Files of programs and schedules that cannot be read. */
   programProblems: string[];
-  savings: Savings;
   /** Changes when doors, rules, labels or edits of tools may have changed. */
   rulesMark?: string | undefined;
   /** The person who has signed in to `serve --http`, and sees less. Undefined for the user of `claudikins ui`. */
@@ -167,24 +166,6 @@ export interface PageEdit {
   description?: string | undefined;
   /** The arguments that are fixed, hidden or have a default. */
   arguments: string[];
-}
-
-export interface Savings {
-  /** Oldest first. */
-  days: { day: string; keptOut: number; calls: number }[];
-  keptOut: number;
-  without: number;
-  with: number;
-  sessions: number;
-  /** Of agents. */
-  executions: number;
-  shellExecutions: number;
-  searches: number;
-  calls: number;
-  failures: number;
-  /** The most called first. */
-  tools: { server: string; tool: string; calls: number; failures: number; durationMs: number }[];
-  problems: string[];
 }
 
 /** The page of one execution as HTML from its components. */

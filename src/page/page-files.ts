@@ -5,11 +5,11 @@ import calls from "./browser/activity/calls.css" with { type: "text" };
 import detail from "./browser/activity/detail.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
+import figures from "./browser/figures/figures-view.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
 import programs from "./browser/programs/programs.css" with { type: "text" };
-import savings from "./browser/savings.css" with { type: "text" };
 import held from "./browser/servers/held.css" with { type: "text" };
 import servers from "./browser/servers/servers.css" with { type: "text" };
 import tokens from "./browser/tokens.css" with { type: "text" };
@@ -26,7 +26,7 @@ const style = [
   lists,
   held,
   programs,
-  savings,
+  figures,
   servers,
   activity,
   detail,

@@ -43,9 +43,9 @@ export class ToolTable {
     const rules = new Rules();
     const tools: PageToolRow[] = [];
     const unlisted: string[] = [];
-    for (const [server, { policy, isModel }] of servers) {
+    for (const [server, { policy, isModel, isSavedPrograms }] of servers) {
       const known = isModel ? [] : this.#views.known(server, app);
-      if (!known) unlisted.push(server);
+      if (!known && !isSavedPrograms) unlisted.push(server);
       await rules.load(policy?.rules ?? []);
       for (const [own, tool] of known ?? []) {
         if (tools.length % toolsPerTurn === 0) await eventLoopTurn();

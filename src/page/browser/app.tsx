@@ -5,6 +5,7 @@ import { Activity } from "./activity/activity.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals.tsx";
 import { Executions } from "./executions.tsx";
+import { FiguresView } from "./figures/figures-view.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
@@ -12,7 +13,6 @@ import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
 import { Programs, programKey } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
-import { SavingsView } from "./savings.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { Key, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
@@ -23,14 +23,14 @@ const views = {
   servers: "Servers",
   programs: "Programs",
   tools: "Tools",
-  savings: "Savings",
+  figures: "Figures",
   people: "People",
 } as const;
 type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "savings"];
+  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "figures"];
   return viewer.people ? ["now", "activity", "people"] : ["now", "activity"];
 }
 
@@ -134,7 +134,7 @@ export function App() {
           {view === "programs" && (
             <Programs state={state} wanted={program} onChoose={setProgram} onExecution={showExecution} />
           )}
-          {view === "savings" && <SavingsView savings={state.savings} />}
+          {view === "figures" && <FiguresView mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""} />}
           {view === "tools" && <Tools state={state} onExecution={showExecution} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>

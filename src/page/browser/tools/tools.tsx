@@ -4,7 +4,7 @@ import type { PageState } from "../../contract.ts";
 import { RulesView } from "./rules.tsx";
 import { ToolTableView } from "./tool-table.tsx";
 
-const tabs = { tools: "Tools", doors: "Doors", rules: "Rules and labels" } as const;
+const tabs = { tools: "Tools", doors: "Doors", rules: "Rules" } as const;
 type Tab = keyof typeof tabs;
 
 interface ToolsProps {
