@@ -106,8 +106,8 @@ export class PageApi {
     this.#actions = new ProgramActions(options);
     this.#held = new HeldOnPage(app, env);
     this.#servers = new ServerActions(options);
-    this.#rules = new RuleChanges(options);
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
+    this.#rules = new RuleChanges({ ...options, toolTable: this.#table });
     this.#states = new ToolStates(options, this.#tools);
     this.routes = this.#routes();
   }

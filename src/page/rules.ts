@@ -20,6 +20,7 @@ import { type OwnTool, ownTool } from "../setup/settings/switches.ts";
 import { toolId } from "../tools/model.ts";
 import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules, PageToken } from "./contract.ts";
 import { type DoorBody, type EditBody, type LabelBody, RefusedRequest, type RuleBody } from "./guard.ts";
+import type { ToolTable } from "./tool-table.ts";
 
 interface RulesOptions {
   app: App;
@@ -27,6 +28,8 @@ interface RulesOptions {
   /** Whether the user has confirmed the config, so that it need not be trusted. */
   isAnswered: boolean;
   openDoor(door: string): Promise<App>;
+  /** Counts the tools that a door shows. */
+  toolTable: ToolTable;
   /** The tokens of the config. Throws what reading them throws. */
   tokens(): PageToken[];
 }
@@ -96,7 +99,7 @@ export class RuleChanges {
 
   async #doors(configFile: ConfigFile | undefined): Promise<PageDoor[]> {
     if (!configFile) return [];
-    const { app, env, openDoor } = this.#options;
+    const { app, env, openDoor, toolTable } = this.#options;
     const { file } = configFile;
     const tokens = this.#tokens();
     const users = await agentsByDoor({ env, cwd: app.cwd, platform: process.platform }, file);
@@ -113,8 +116,8 @@ export class RuleChanges {
         };
         try {
           await using seen = await openDoor(name);
-          const shownTools = seen.catalog.visibleServers.reduce((sum, { tools: all }) => sum + all.length, 0);
-          return { ...shown, servers: [...seen.config.servers.keys()], tools: shownTools };
+          const { servers } = seen.config;
+          return { ...shown, servers: [...servers.keys()], tools: (await toolTable.read(name)).tools.length };
         } catch (error) {
           return { ...shown, servers: [], tools: 0, problem: toClaudikinsError(error).message };
         }

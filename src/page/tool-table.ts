@@ -44,7 +44,8 @@ export class ToolTable {
     const tools: PageToolRow[] = [];
     const unlisted: string[] = [];
     for (const [server, { policy, isModel, isSavedPrograms }] of servers) {
-      const known = isModel ? [] : this.#views.known(server, app);
+      // What a door has listed itself may be older, or nothing.
+      const known = isModel ? [] : this.#views.known(server, { catalog: this.#app.catalog, config: app.config });
       if (!known && !isSavedPrograms) unlisted.push(server);
       await rules.load(policy?.rules ?? []);
       for (const [own, tool] of known ?? []) {
@@ -97,6 +98,10 @@ export class ToolTable {
     if (query.length > maxSearchChars) throw new RefusedRequest(400, "The search is too long");
     await using seen = door === undefined ? undefined : await this.#openDoor(door);
     const { catalog } = seen ?? this.#app;
+    if (seen && catalog.visibleServers.length === 0) {
+      const problem = "The door was not used yet. Its tools are listed when its first agent searches";
+      return { found: [], usual: defaultSearchLimit, problem };
+    }
     await prepareSearch(catalog);
     try {
       const { tools } = search(query, maxSearchLimit, catalog);
