@@ -3,6 +3,7 @@ import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { dayMs } from "../base/units.ts";
+import { isInView } from "../config/doors.ts";
 import type { ServerPolicy } from "../config/policy.ts";
 import { confirmationOf, denialOf, effectOf, toolStateOf } from "../policy/decision.ts";
 import { Rules } from "../policy/rules.ts";
@@ -43,16 +44,17 @@ export class ToolTable {
     const rules = new Rules();
     const tools: PageToolRow[] = [];
     const unlisted: string[] = [];
-    for (const [server, { policy, isModel, isSavedPrograms }] of servers) {
+    for (const [server, { policy, view, isModel, isSavedPrograms }] of servers) {
       // What a door has listed itself may be older, or nothing.
       const known = isModel ? [] : this.#views.known(server, { catalog: this.#app.catalog, config: app.config });
       if (!known && !isSavedPrograms) unlisted.push(server);
       await rules.load(policy?.rules ?? []);
       for (const [own, tool] of known ?? []) {
+        // A tool that a door hides does not exist for it.
+        if (!isInView(view, own)) continue;
         if (tools.length % toolsPerTurn === 0) await eventLoopTurn();
         const labels = await app.pool.explainLabels(server, own);
         const row = rowOf({ server, own, tool, policy, labels: labels.map(({ label }) => label), rules });
-        // A tool that a door hides does not exist for it.
         if (door === undefined || row.state !== "deny") tools.push(row);
       }
     }

@@ -651,7 +651,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     });
     await using opened = await open({}, hostile.url);
     const { page } = opened;
-    for (const view of ["1", "2", "3", "4", "5"]) {
+    for (const view of ["1", "2", "3", "4", "5", "6"]) {
       await page.keyboard.press(view);
       await page.locator("bdi", { hasText: "<img src=x" }).first().waitFor();
       const text = (await page.locator("body").textContent()) ?? "";
