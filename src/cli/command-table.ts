@@ -197,12 +197,13 @@ export const commands: CommandTable = {
     }),
   },
   calls: {
-    summary: "Show who called what (list, export)",
+    summary: "Show who called what (list, figures, export)",
     description:
       "Show the call log: each call of a tool, the person or the agent for whom it was made, and how it ended. Without a command, lists the latest calls.",
     default: "list",
     commands: parts(() => import("./commands/calls.ts"), {
       list: "List the latest calls",
+      figures: "Sum them up by tool, server, agent, door, person or program",
       export: "Print all calls as JSON lines",
     }),
   },

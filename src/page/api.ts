@@ -21,10 +21,11 @@ import { activityIn, openCalls, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
-import type { Decided, PageLastingRule, PageState } from "./contract.ts";
+import type { Decided, PageLastingRule, PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
+import { daysIn, readFigures } from "./figures.ts";
 import { firstProgram } from "./first-program.ts";
 import { FirstVisit } from "./first-visit.ts";
 import {
@@ -53,18 +54,21 @@ import {
   scheduleBody,
   serverBody,
   signInBody,
+  statesBody,
   switchBody,
   tellBody,
+  undoBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
 import { ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
-import { SavingsReader } from "./savings.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
+import { ToolStates } from "./tool-states.ts";
+import { ToolTable } from "./tool-table.ts";
 
 interface PageApiOptions {
   /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
@@ -80,6 +84,8 @@ interface PageApiOptions {
   background: Background;
   /** Opens an app with another config, to try a server before it is added. */
   openConfig(config: Config): Promise<App>;
+  /** The tokens of serve --http for the config. Throws if they cannot be read. */
+  tokens(): PageToken[];
   /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
 }
@@ -96,7 +102,8 @@ export class PageApi {
   readonly #servers: ServerActions;
   readonly #first: FirstVisit;
   readonly #rules: RuleChanges;
-  readonly #savings: SavingsReader;
+  readonly #table: ToolTable;
+  readonly #states: ToolStates;
   readonly routes: Routes;
 
   constructor(options: PageApiOptions) {
@@ -109,8 +116,9 @@ export class PageApi {
     this.#held = new HeldOnPage(app, env);
     this.#servers = new ServerActions(options);
     this.#first = new FirstVisit(options);
-    this.#rules = new RuleChanges(options);
-    this.#savings = new SavingsReader(app.store);
+    this.#table = new ToolTable(app, this.#tools, options.openDoor);
+    this.#rules = new RuleChanges({ ...options, toolTable: this.#table });
+    this.#states = new ToolStates(options, this.#tools);
     this.routes = this.#routes();
   }
 
@@ -133,7 +141,6 @@ export class PageApi {
       executions: executions.shown,
       servers,
       ...this.#programs.read(executions),
-      savings: await this.#savings.read(),
       rulesMark: this.#rules.mark(),
     };
   }
@@ -202,11 +209,19 @@ export class PageApi {
         await this.#changePolicy(change);
         return tools.of(change.server, app);
       },
+      "GET api/policy/tools": (call) => this.#table.read(doorIn(call)),
+      "GET api/policy/tool": (call) => this.#table.one(serverIn(call), call.search.get("tool") ?? ""),
+      "GET api/policy/uses": () => this.#table.uses(),
+      "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
+      "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
+      "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),
+      "POST api/policy/undo": async ({ body }) => this.#states.undo((await body(undoBody)).undo),
       "POST api/sign-in": async ({ body }) => this.#signIns.start((await body(signInBody)).server, app, credentials),
       "POST api/sign-in/address": async ({ body }) => {
         const { server, address } = await body(pastedBody);
         return this.#signIns.paste(server, address);
       },
+      "GET api/figures": ({ search }) => readFigures(daysIn(search), app.store),
       "GET api/rules": () => rules.read(),
       "POST api/rules": rulesAfter(ruleBody, (change) => rules.rule(change)),
       "POST api/rules/doors": rulesAfter(doorBody, (door) => rules.addDoor(door)),

@@ -31,7 +31,6 @@ export interface PageState {
   schedules: PageSchedule[];
   /** Files of programs and schedules that cannot be read. */
   programProblems: string[];
-  savings: Savings;
   /** Changes when doors, rules, labels or edits of tools may have changed. */
   rulesMark?: string | undefined;
   /** The person who has signed in to `serve --http`, and sees less. Undefined for the user of `claudikins ui`. */
@@ -158,6 +157,10 @@ export interface PageRules {
 export interface PageDoor {
   name: string;
   servers: string[];
+  /** Number of tools that it shows. */
+  tools: number;
+  /** The tokens of serve --http that open only this door. */
+  tokens: PageToken[];
   /** Agents on this machine that use the door. */
   agents: string[];
   /** Patterns of its tools. An empty `allow` stands for all. */
@@ -166,6 +169,17 @@ export interface PageDoor {
   ask: string[];
   /** Why it cannot be opened. */
   problem?: string | undefined;
+}
+
+/** A token of serve --http by its public id. */
+export interface PageToken {
+  id: string;
+  name?: string | undefined;
+  /** Undefined: it opens every address of the config. */
+  door?: string | undefined;
+  /** Undefined: it never expires. */
+  expiresAt?: number | undefined;
+  lastUsedAt?: number | undefined;
 }
 
 export interface PageRule {
@@ -194,24 +208,6 @@ export interface PageEdit {
   description?: string | undefined;
   /** The arguments that are fixed, hidden or have a default. */
   arguments: string[];
-}
-
-export interface Savings {
-  /** Oldest first. */
-  days: { day: string; keptOut: number; calls: number }[];
-  keptOut: number;
-  without: number;
-  with: number;
-  sessions: number;
-  /** Of agents. */
-  executions: number;
-  shellExecutions: number;
-  searches: number;
-  calls: number;
-  failures: number;
-  /** The most called first. */
-  tools: { server: string; tool: string; calls: number; failures: number; durationMs: number }[];
-  problems: string[];
 }
 
 /** The page of one execution as HTML from its components. */

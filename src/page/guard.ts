@@ -7,6 +7,7 @@ import { parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
+import { toolStates } from "../policy/decision.ts";
 import { programStates } from "../programs/events/triggers.ts";
 import { approvalScopes, maxReasonChars } from "../store/approval.ts";
 import { maxPageBodyBytes } from "./limits.ts";
@@ -75,6 +76,21 @@ export const policyBody = z.union([
   z.strictObject({ server: name, tool: name, confirm: z.enum(confirmModes) }),
 ]);
 export type PolicyBody = z.infer<typeof policyBody>;
+
+/** Tools of one change. Each is written into the config, which is read again for it. */
+const maxChangedTools = 500;
+
+/** Own names of tools, and the state that all of them get. */
+export const statesBody = z.strictObject({
+  tools: z
+    .array(z.strictObject({ server: name, tool: name }))
+    .min(1)
+    .max(maxChangedTools),
+  state: z.enum(toolStates),
+});
+export type StatesBody = z.infer<typeof statesBody>;
+
+export const undoBody = z.strictObject({ undo: z.string().max(100) });
 
 /** With `isNew`, a rule is added, and its tool must exist. Without it, an existing rule is changed. */
 export const ruleBody = z.union([

@@ -6,15 +6,16 @@ import detail from "./browser/activity/detail.css" with { type: "text" };
 import approvals from "./browser/approvals/approvals.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
+import figures from "./browser/figures/figures-view.css" with { type: "text" };
 import first from "./browser/first-visit.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
 import lists from "./browser/lists.css" with { type: "text" };
 import narrow from "./browser/narrow.css" with { type: "text" };
 import programs from "./browser/programs/programs.css" with { type: "text" };
-import savings from "./browser/savings.css" with { type: "text" };
 import held from "./browser/servers/held.css" with { type: "text" };
 import servers from "./browser/servers/servers.css" with { type: "text" };
 import tokens from "./browser/tokens.css" with { type: "text" };
+import tools from "./browser/tools/tools.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
 import { htmlDocument } from "./document.ts";
 
@@ -29,11 +30,12 @@ const style = [
   first,
   held,
   programs,
-  savings,
+  figures,
   servers,
   activity,
   detail,
   calls,
+  tools,
   narrow,
 ].join("\n");
 

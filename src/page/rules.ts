@@ -9,7 +9,7 @@ import { isObject, type JsonObject, objectAt, stringsIn } from "../base/json-obj
 import { type ConfigFile, openConfigFile, type WhichConfig } from "../config/config-file.ts";
 import { parseJson } from "../config/edit/json.ts";
 import type { Environment } from "../config/environment.ts";
-import { type Config, loadConfig } from "../config/load.ts";
+import type { Config } from "../config/load.ts";
 import { pathText } from "../config/policy.ts";
 import { agentsByDoor } from "../setup/agents/agent-doors.ts";
 import { changePolicy, requireTrusted } from "../setup/settings/change-policy.ts";
@@ -18,14 +18,20 @@ import { changeEdit } from "../setup/settings/edit-tool.ts";
 import { changeLabels } from "../setup/settings/labels.ts";
 import { type OwnTool, ownTool } from "../setup/settings/switches.ts";
 import { toolId } from "../tools/model.ts";
-import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules } from "./contract.ts";
+import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules, PageToken } from "./contract.ts";
 import { type DoorBody, type EditBody, type LabelBody, RefusedRequest, type RuleBody } from "./guard.ts";
+import type { ToolTable } from "./tool-table.ts";
 
 interface RulesOptions {
   app: App;
   env: Environment;
   /** Whether the user has confirmed the config, so that it need not be trusted. */
   isAnswered: boolean;
+  openDoor(door: string): Promise<App>;
+  /** Counts the tools that a door shows. */
+  toolTable: ToolTable;
+  /** The tokens of the config. Throws what reading them throws. */
+  tokens(): PageToken[];
 }
 
 const place = "page";
@@ -72,7 +78,7 @@ export class RuleChanges {
 
   async rule({ isNew, ...change }: RuleBody): Promise<void> {
     const { isAnswered } = this.#options;
-    const which = this.#which(this.#fileOf(change.server));
+    const which = this.#which(fileOfServer(change.server, this.#options.app.config));
     // A pattern that is removed may no longer match any tool.
     const tool = isNew ? (await this.#tool(change.server, change.tool)).tool : change.tool;
     if ("confirm" in change && isNew && tool.includes("*")) {
@@ -93,8 +99,9 @@ export class RuleChanges {
 
   async #doors(configFile: ConfigFile | undefined): Promise<PageDoor[]> {
     if (!configFile) return [];
-    const { app, env } = this.#options;
+    const { app, env, openDoor, toolTable } = this.#options;
     const { file } = configFile;
+    const tokens = this.#tokens();
     const users = await agentsByDoor({ env, cwd: app.cwd, platform: process.platform }, file);
     return Promise.all(
       Object.entries(doorsIn(configFile)).map(async ([name, entry]) => {
@@ -105,21 +112,31 @@ export class RuleChanges {
           allow: stringsIn(tools["allow"]),
           deny: stringsIn(tools["deny"]),
           ask: Object.keys(objectAt(tools, ["confirm"])),
+          tokens: tokens.filter(({ door }) => door === name),
         };
         try {
-          // The whole config is already in use here, so it needs no further trust.
-          const { servers } = await loadConfig({ flag: file, door: name, trust: true, cwd: "/", env });
-          return { ...shown, servers: [...servers.keys()] };
+          await using seen = await openDoor(name);
+          const { servers } = seen.config;
+          return { ...shown, servers: [...servers.keys()], tools: (await toolTable.read(name)).tools.length };
         } catch (error) {
-          return { ...shown, servers: [], problem: toClaudikinsError(error).message };
+          return { ...shown, servers: [], tools: 0, problem: toClaudikinsError(error).message };
         }
       }),
     );
   }
 
+  /** A file of tokens that cannot be read is reported where it is used. */
+  #tokens(): PageToken[] {
+    try {
+      return this.#options.tokens();
+    } catch {
+      return [];
+    }
+  }
+
   /** A tool that is named in the config, or with `isNew` a tool of the server. */
   async #tool(server: string, tool: string, isNew = true): Promise<OwnTool> {
-    const which = this.#which(this.#fileOf(server));
+    const which = this.#which(fileOfServer(server, this.#options.app.config));
     const configFile = await this.#trusted(which);
     return isNew ? ownTool(toolId(server, tool), which) : { server, tool, configFile, isUsable: true };
   }
@@ -135,13 +152,6 @@ export class RuleChanges {
     return configFile;
   }
 
-  /** The file that has the server. For a server that a project's config takes from the user's own config, this is the user's file. */
-  #fileOf(server: string): string | undefined {
-    const { config } = this.#options.app;
-    const [first, own] = filesOf(config);
-    return config.servers.get(server)?.own ? own : first;
-  }
-
   #which(file: string | undefined): WhichConfig {
     if (file === undefined) throw noFile();
     return { flag: file, cwd: "/", env: this.#options.env };
@@ -153,6 +163,13 @@ export function noFile(): ClaudikinsError {
   return new ClaudikinsError("CONFIG_NOT_FOUND", "The demo has no config file to write to", {
     hint: "Make a config with claudikins add or claudikins init.",
   });
+}
+
+/** The file that has the server's entry: for a server that a project's config takes from the user's own config, this is the user's file. */
+export function fileOfServer(server: string, { origin, extended, servers, disabled }: Config): string {
+  if (extended && (servers.get(server) ?? disabled.get(server))?.own) return extended.file;
+  if (origin.kind === "demo") throw noFile();
+  return origin.file;
 }
 
 /** The file of the config, and the user's own if it is used beside it. */

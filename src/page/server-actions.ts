@@ -19,7 +19,7 @@ import { checkServers } from "../tools/catalog/inventory.ts";
 import { type NewServerBody, RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
 import type { Background } from "./program-actions.ts";
-import { noFile } from "./rules.ts";
+import { fileOfServer } from "./rules.ts";
 import type { PageAdded, PageChecked, PageLogLine } from "./servers-contract.ts";
 
 /** Lines of a log on the page. */
@@ -76,7 +76,7 @@ export class ServerActions {
   /** Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED, POLICY_DENIED. */
   async switch(server: string, isOn: boolean): Promise<void> {
     const { env, isAnswered, app } = this.#options;
-    const which = { flag: this.#fileOf(server), cwd: "/", env };
+    const which = { flag: fileOfServer(server, app.config), cwd: "/", env };
     await requireTrusted(openConfigFile(which), env, isAnswered);
     await switchServers([server], isOn, which, { isAnswered, place });
     await app.reload?.refresh();
@@ -85,7 +85,7 @@ export class ServerActions {
   /** Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED. */
   async remove(server: string): Promise<void> {
     const { env, isAnswered, app } = this.#options;
-    const configFile = openConfigFile({ flag: this.#fileOf(server), cwd: "/", env });
+    const configFile = openConfigFile({ flag: fileOfServer(server, app.config), cwd: "/", env });
     await requireTrusted(configFile, env, isAnswered);
     await removeServers([server], configFile, env, { place });
     await app.reload?.refresh();
@@ -164,14 +164,6 @@ export class ServerActions {
         });
       }
     }
-  }
-
-  /** The file that has the server's entry. Throws if there is none. */
-  #fileOf(server: string): string {
-    const { origin, extended, servers, disabled } = this.#options.app.config;
-    if (extended && (servers.get(server) ?? disabled.get(server))?.own) return extended.file;
-    if (origin.kind === "demo") throw noFile();
-    return origin.file;
   }
 }
 

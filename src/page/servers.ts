@@ -137,15 +137,10 @@ export class ToolViews {
   /** Throws SERVER_NOT_FOUND. */
   async of(server: string, { catalog, pool, config }: App): Promise<PageTools> {
     pool.state(server);
-    const known = knownTools(server, catalog);
-    const { policy, edits } = config.servers.get(server) ?? {};
-    const all = new Map([
-      ...(this.#touched.get(server) ?? []),
-      ...(known ?? []).map((tool) => [ownNameOf(edits, tool) ?? tool.name, tool] as const),
-    ]);
-    const sorted = [...all].sort(([one], [other]) => (one < other ? -1 : 1));
+    const known = this.known(server, { catalog, config });
+    const { policy } = config.servers.get(server) ?? {};
     const tools = await Promise.all(
-      sorted.map(async ([name, tool]) => toolOf(name, tool, policy, await pool.explainLabels(server, name))),
+      (known ?? []).map(async ([name, tool]) => toolOf(name, tool, policy, await pool.explainLabels(server, name))),
     );
     return {
       server,
@@ -157,6 +152,19 @@ export class ToolViews {
       isKnown: known !== undefined,
       canChange: config.origin.kind !== "demo",
     };
+  }
+
+  /** The tools by their own names, sorted, as they were listed last. Undefined if they were never listed. */
+  known(server: string, { catalog, config }: Pick<App, "catalog" | "config">): [string, RegistryTool][] | undefined {
+    const known = knownTools(server, catalog);
+    const touched = this.#touched.get(server);
+    if (!known && !touched) return undefined;
+    const { edits } = config.servers.get(server) ?? {};
+    const all = new Map([
+      ...(touched ?? []),
+      ...(known ?? []).map((tool) => [ownNameOf(edits, tool) ?? tool.name, tool] as const),
+    ]);
+    return [...all].sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
   /** Remembers a tool whose policy is about to change. */
@@ -187,13 +195,17 @@ function toolOf(
   return {
     name,
     shownAs: shown === name ? undefined : shown,
-    description: firstSentence(description || title || "").slice(0, maxShownDescriptionChars),
+    description: shownDescription({ description, title }),
     effect: effectOf(annotations),
     labels,
     denied,
     confirm: confirmation?.mode ?? "never",
     confirmLine: confirmation?.line,
   };
+}
+
+export function shownDescription({ description, title }: { description: string; title?: string | undefined }): string {
+  return firstSentence(description || title || "").slice(0, maxShownDescriptionChars);
 }
 
 /** Tools that the config denies are in no registry, so only its patterns are known. */

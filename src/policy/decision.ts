@@ -90,6 +90,21 @@ export function mayChange(annotations: Record<string, unknown> | undefined, tool
   return effect !== "reads" && !(effect === "unstated" && readsByName(tool));
 }
 
+/** What happens to a call of a tool by its settings, without conditions: it is made, a person is asked, or it is denied. */
+export const toolStates = ["allow", "ask", "deny"] as const;
+export type ToolState = (typeof toolStates)[number];
+
+export function toolStateOf(
+  policy: ServerPolicy | undefined,
+  tool: string,
+  annotations: Record<string, unknown> | undefined,
+): ToolState {
+  if (!policy) return "allow";
+  if (denialOf(policy, tool) !== undefined) return "deny";
+  const mode = confirmationOf(policy, tool)?.mode ?? "never";
+  return mode === "always" || (mode === "destructive" && isDestructive(annotations, tool)) ? "ask" : "allow";
+}
+
 /** A tool reads if its name begins with one of these verbs and has none of the words below. */
 const readingVerbs = new Set("get list read search find describe show view lookup count fetch".split(" "));
 const doingWords = new Set(

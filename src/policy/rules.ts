@@ -64,11 +64,16 @@ export class Rules {
     return first;
   }
 
+  /** The rules that can apply to a call of the tool, whatever its arguments are. `load` comes first. */
+  about(rules: readonly RuleLine[], tool: LabelledTool): RuleLine[] {
+    return rules.filter((rule) => this.#mayApply(rule, tool));
+  }
+
   /** Most rules are about other tools. */
   #candidatesOf(rules: readonly RuleLine[], { tool, labels }: LabelledTool): readonly RuleLine[] {
     const found = this.#candidates.get(labels);
     if (found?.rules === rules && found.tool === tool) return found.candidates;
-    const candidates = rules.filter((rule) => this.#mayApply(rule, { tool, labels }));
+    const candidates = this.about(rules, { tool, labels });
     this.#candidates.set(labels, { rules, tool, candidates });
     return candidates;
   }

@@ -38,3 +38,9 @@ export const minPreparedTools = 500;
 
 /** Characters of a server's name for something, when a reason quotes it. */
 export const maxShownNameChars = 80;
+
+/** Tools for one need, if the agent sets no limit. */
+export const defaultSearchLimit = 5;
+
+/** The highest limit that an agent may set for a search, in tools. */
+export const maxSearchLimit = 50;

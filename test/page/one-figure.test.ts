@@ -1,9 +1,12 @@
 /** The page and `claudikins stats` say the same of one ledger. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { PageState } from "../../src/page/contract.ts";
+import type { PageFigures } from "../../src/page/figures-contract.ts";
+import type { CallFigures } from "../../src/programs/call-log/figures.ts";
 import type { Statistics } from "../../src/programs/ledger/statistics.ts";
 import { cli } from "../cli/in-memory.ts";
+import { storedCall } from "../store/contract/call-log.ts";
 import { Page } from "../support/page.ts";
+import { inStore } from "../support/stored.ts";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -17,9 +20,9 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-async function onPage(): Promise<PageState["savings"]> {
+async function onPage(days: number | "all" = 30): Promise<PageFigures> {
   const page = await Page.open(scene.url);
-  return ((await (await page.get("api/state")).json()) as PageState).savings;
+  return (await page.get(`api/figures?days=${days}`)).json() as Promise<PageFigures>;
 }
 
 async function stats(...argv: string[]): Promise<Statistics> {
@@ -42,29 +45,59 @@ test("the page and stats have the same figures of the same days, with tools that
     );
   }
   const page = await onPage();
-  expect(page.calls).toBe(28);
+  expect(page.total.calls).toBe(28);
   for (const flags of [[], ["--days", "30"]]) {
     const { total, periods, tools } = await stats(...flags);
-    const { sessions, executions, shellExecutions, searches, calls, failures, tokens } = total;
-    expect(page).toEqual({
-      days: periods.map(({ period, tokens: { keptOut }, calls }) => ({ day: period, keptOut, calls })),
-      keptOut: tokens.keptOut,
-      without: tokens.all.without,
-      with: tokens.all.with,
-      sessions,
-      executions,
-      shellExecutions,
-      searches,
-      calls,
-      failures,
-      tools: tools.map(({ server, tool, calls, failures, durationMs }) => ({
-        server,
-        tool,
-        calls,
-        failures,
-        durationMs,
-      })),
-      problems: [],
-    });
+    const { tokens, resultChars: _, ...counts } = total;
+    expect(page.total).toEqual({ ...counts, keptOut: tokens.keptOut, without: tokens.all.without });
+    expect(page.periods).toEqual(
+      periods.map(({ period, calls, failures, durationMs, tokens: { keptOut } }) => {
+        return { period, calls, failures, durationMs, keptOut };
+      }),
+    );
+    expect(page.tools).toEqual(tools.map(({ resultChars: _, ...tool }) => ({ ...tool, p50Ms: null, p95Ms: null })));
   }
+  const { total } = await stats("--days", "30", "--server", "shop");
+  expect(page.servers).toMatchObject([{ server: "shop", calls: total.calls, failures: total.failures }]);
+  expect(await onPage(7)).toMatchObject({ total: { calls: 14 } });
+});
+
+test("the page and calls figures sum up the same call log, by agent, door, person and program, with percentiles", async () => {
+  const now = Date.now();
+  const calls = Array.from({ length: 40 }, (_, place) => ({
+    ...storedCall(`c${String(place).padStart(3, "0")}`, now - place * 1_000),
+    server: "shop",
+    tool: "list_orders",
+    agent: place % 4 === 0 ? null : "codex",
+    door: place % 2 === 0 ? "qa" : null,
+    person: place % 5 === 0 ? "0123456789abcdef" : null,
+    personName: place % 5 === 0 ? "Ann" : null,
+    execution: place % 3 === 0 ? null : `e${place % 7}`,
+    outcome: place % 8 === 0 ? ("failed" as const) : ("ok" as const),
+    durationMs: place * 3,
+  }));
+  await inStore(scene.env, (store) => store.callLog.add(calls));
+  const page = await onPage();
+  const { folder, env } = scene;
+  for (const [by, shown] of [
+    ["agent", page.agents],
+    ["door", page.doors],
+    ["person", page.people],
+  ] as const) {
+    const printed = await cli(["calls", "figures", "--by", by, "--json"], { cwd: folder.path, env });
+    const { figures } = JSON.parse(printed.stdout) as { figures: CallFigures[] };
+    expect(shown).toEqual(figures.map(({ resultBytes: _, lastAt: __, ...each }) => each));
+  }
+  expect(page.agents[0]).toMatchObject({ name: "codex", calls: 30 });
+  expect(page.people[1]).toMatchObject({ name: "Ann", calls: 8, p50Ms: 45, p95Ms: 105 });
+  expect(page.programs).toEqual([]);
+});
+
+test("a time without calls names the last one, and an unknown number of days is refused", async () => {
+  const at = new Date(Date.now() - 40 * 86_400_000);
+  const use = { calls: 1, failures: 0, durationMs: 5, resultChars: 9, takenChars: 8, argumentChars: 4 };
+  await scene.count((counts) => counts.addUse("shop", "list_orders", use), at);
+  expect((await onPage(7)).lastBefore).toStartWith(`${at.getFullYear()}-`);
+  expect((await onPage("all")).lastBefore).toBeUndefined();
+  expect((await (await Page.open(scene.url)).get("api/figures?days=0")).status).toBe(400);
 });

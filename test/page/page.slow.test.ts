@@ -323,7 +323,11 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using opened = await open();
       await using other = await open();
       const { page } = opened;
-      for (const each of [page, other.page]) await each.keyboard.press("6");
+      const tab = (name: string, on = page) => on.locator(".tabs").getByRole("button", { name, exact: true }).click();
+      for (const each of [page, other.page]) {
+        await each.keyboard.press("5");
+        await tab("Doors", each);
+      }
       const part = (title: string) => page.getByRole("region", { name: title, exact: true });
       const remove = async (title: string) => {
         await part(title).getByRole("button", { name: "Remove" }).click();
@@ -335,7 +339,8 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await part("Doors").getByRole("button", { name: "Add the door" }).click();
       await page.getByText("Made the door qa").waitFor();
       // The other page shows it, too.
-      await other.page.getByRole("region", { name: "Doors", exact: true }).getByText("agents: none").waitFor();
+      await other.page.getByRole("region", { name: "Doors", exact: true }).getByText("none on this machine").waitFor();
+      await tab("Rules");
       await part("Rules").getByText("Add a rule").click();
       await part("Rules").getByLabel("Tool").fill("merge");
       await part("Rules").getByLabel("Rule", { exact: true }).selectOption("always");
@@ -355,7 +360,8 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
         doors: { qa: { servers: ["github"] } },
         tools: { "github.merge": { name: "join" } },
       });
-      for (const title of ["Doors", "Rules", "Labels", "Edits of tools"]) {
+      for (const title of ["Rules", "Labels", "Edits of tools", "Doors"]) {
+        if (title === "Doors") await tab("Doors");
         await remove(title);
         await part(title).locator(".empty").waitFor();
       }
@@ -656,7 +662,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     });
     await using opened = await open({}, hostile.url);
     const { page } = opened;
-    for (const view of ["1", "2", "3", "4", "5"]) {
+    for (const view of ["1", "2", "3", "4", "5", "6"]) {
       await page.keyboard.press(view);
       await page.locator("bdi", { hasText: "<img src=x" }).first().waitFor();
       const text = (await page.locator("body").textContent()) ?? "";

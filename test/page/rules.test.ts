@@ -40,7 +40,7 @@ test("a door is made, listed with what is behind it, and removed", async () => {
   const before = config();
   expect(await lists()).toMatchObject({ servers: ["github", "mail"], doors: [], rules: [], canChange: true });
   const { doors } = await lists("rules/doors", door);
-  expect(doors).toEqual([{ ...door, agents: [] } as never]);
+  expect(doors).toEqual([{ ...door, agents: [], tokens: [], tools: 1 } as never]);
   expect(config().doors.qa).toEqual({
     servers: ["github"],
     tools: { deny: ["github.create_*"], confirm: { "github.get_issue": "always" } },

@@ -34,7 +34,11 @@ async function exchange(order: FloodOrder, texts: readonly string[], socket: Con
   const answered = socket.answers(texts.length);
   socket.write(texts.join(""));
   const chunk = Buffer.alloc(65_536, 0x20);
-  for (let sent = 0; sent < (order.followedByBytes ?? 0) && !socket.hasAnswered && !socket.isClosed; sent += chunk.length) {
+  for (
+    let sent = 0;
+    sent < (order.followedByBytes ?? 0) && !socket.hasAnswered && !socket.isClosed;
+    sent += chunk.length
+  ) {
     await socket.write(chunk);
     sentBytes += chunk.length;
   }
@@ -89,7 +93,7 @@ class Connection {
     // The line of a status may be cut.
     const last = all.lastIndexOf("HTTP/1.1 ");
     const isCut = last !== -1 && all.length - last < "HTTP/1.1 200 ".length;
-    this.#tail = isCut ? all.slice(last) : /H?T?T?P?\/?1?\.?1?$/.exec(all.slice(-9))?.[0] ?? "";
+    this.#tail = isCut ? all.slice(last) : (/H?T?T?P?\/?1?\.?1?$/.exec(all.slice(-9))?.[0] ?? "");
     if (this.#left <= 0) this.#resolve();
   }
 

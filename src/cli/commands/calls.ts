@@ -4,6 +4,7 @@ import { grouped } from "../../base/counted.ts";
 import { durationText } from "../../base/duration.ts";
 import { about, either, list as listOf, nothing, number, oneOf, record, text, time } from "../../base/json-shape.ts";
 import { callersNamed } from "../../page/calls.ts";
+import { callFigures, callFiguresKeys, callGroups, starterTexts } from "../../programs/call-log/figures.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";
 import { scopeText } from "../../store/approval.ts";
@@ -12,7 +13,7 @@ import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { toolId } from "../../tools/model.ts";
 import { type ArgumentValues, command, flag, option } from "../command.ts";
-import { countUpTo, pastTime } from "../flags/flags.ts";
+import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
 import { listAnswer, localTime } from "../output/nouns.ts";
@@ -128,6 +129,38 @@ const exported = command({
 
 export { exported as export };
 
+export const figures = command({
+  description:
+    "Sum up the call log: calls, errors, round trips and durations of each tool, server, agent, door, person or program, the most calls first. The view Figures of claudikins ui shows the same.",
+  args: {
+    by: option("What the calls are summed up by (default tool)", { valueHint: "what", ...oneWordOf(callGroups) }),
+    ...filterArgs,
+  },
+  examples: [
+    "claudikins calls figures --since 7d",
+    "claudikins calls figures --by agent --since 24h",
+    "claudikins calls figures --by server --failed --json",
+  ],
+  json: record(callFiguresKeys),
+  async run(args, io) {
+    await using store = openStore(io.env);
+    const by = args.by ?? "tool";
+    const { [by]: all } = await callFigures(store.callLog, await filterOf(args, store, io), [by]);
+    const rows = { json: { figures: all }, rows: all, none: "The call log has no such calls.\n" };
+    const timeText = (ms: number | null) => (ms === null ? "-" : durationText(ms));
+    return listAnswer(io, rows, [
+      [{ text: by }, ({ name }) => name ?? `no ${by}`],
+      [{ number: "round trips" }, ({ roundTrips }) => grouped(roundTrips)],
+      [{ number: "calls" }, ({ calls }) => grouped(calls)],
+      [{ number: "failed" }, ({ failures }) => grouped(failures)],
+      [{ number: "p50" }, ({ p50Ms }) => timeText(p50Ms)],
+      [{ number: "p95" }, ({ p95Ms }) => timeText(p95Ms)],
+      [{ number: "time" }, ({ durationMs }) => durationText(durationMs)],
+      [{ number: "bytes" }, ({ resultBytes }) => grouped(resultBytes)],
+    ]);
+  },
+});
+
 async function filterOf(
   { user, server, tool, door, execution, since, failed }: ArgumentValues<typeof filterArgs>,
   store: Store,
@@ -146,14 +179,6 @@ function byOf({ agent, startedBy, program }: StoredCall): string {
   const by = agent ?? starterTexts[startedBy];
   return program === null ? by : `${by}, ${program}`;
 }
-
-const starterTexts: Record<StoredCall["startedBy"], string> = {
-  exec: "claudikins exec",
-  serve: "an agent",
-  schedule: "a schedule",
-  event: "an event",
-  call: "claudikins call",
-};
 
 const outcomeTexts: Record<StoredCall["outcome"], string> = {
   ok: "ok",

@@ -11,9 +11,12 @@ import { DaemonClient } from "../../daemon/client.ts";
 import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { PageApi } from "../../page/api.ts";
+import type { PageToken } from "../../page/contract.ts";
 import type { Background, StartedInBackground } from "../../page/program-actions.ts";
 import { type Invitation, UserPage } from "../../page/user-page.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
+import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";
+import { configOwner } from "../../servers/logs/place.ts";
 import { openCredentials } from "../commands/auth.ts";
 import { usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
@@ -47,6 +50,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     openDoor: async (door) => app.behindDoor(await load(door)),
     openConfig: (config) => appOf(config, io, { cwd }),
+    tokens: () => tokensOf(configOwner(app.config.origin), env),
     background: backgroundOf(file, isAnswered, env),
     // The variables of a changed config may lead to another daemon.
     running: async () => statusOf(placeOf(file, env).socket),
@@ -57,6 +61,15 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
 function shellText(program: StartedInBackground): string {
   if ("source" in program) return `claudikins exec -e ${shellWord(program.source)}`;
   return `claudikins ${"program" in program ? `programs run ${program.program}` : `executions again ${program.again}`}`;
+}
+
+function tokensOf(config: string | null, env: Io["env"]): PageToken[] {
+  return readTokens(env)
+    .filter((token) => token.config === config)
+    .map((token) => {
+      const { name, door, expiresAt, lastUsedAt } = token;
+      return { id: tokenId(token), name, door, expiresAt, lastUsedAt };
+    });
 }
 
 /** What the daemon does for the page. This process may have left its place to another one. */

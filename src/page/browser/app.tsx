@@ -6,6 +6,7 @@ import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
 import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { Executions } from "./executions.tsx";
+import { FiguresView } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
@@ -14,25 +15,24 @@ import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
 import { Programs, programKey } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
-import { RulesView } from "./rules.tsx";
-import { SavingsView } from "./savings.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { Key, Text } from "./text.tsx";
+import { Tools } from "./tools/tools.tsx";
 
 const views = {
   now: "Now",
   activity: "Activity",
   servers: "Servers",
   programs: "Programs",
-  savings: "Savings",
-  rules: "Rules",
+  tools: "Tools",
+  figures: "Figures",
   people: "People",
 } as const;
 type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "activity", "servers", "programs", "savings", "rules"];
+  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "figures"];
   return viewer.people ? ["now", "activity", "people"] : ["now", "activity"];
 }
 
@@ -53,7 +53,7 @@ export function App() {
   });
   const notices = useMemo(
     () => ({
-      say: (text: string, hint?: string) => setNotice({ text, hint, isFailure: false }),
+      say: (text: string, hint?: string, undo?: () => void) => setNotice({ text, hint, undo, isFailure: false }),
       fail: (error: unknown) => setNotice(noticeOf(error)),
     }),
     [],
@@ -92,7 +92,7 @@ export function App() {
         </button>
         {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
       </header>
-      <main class={view === "activity" ? "wide" : ""}>
+      <main class={view === "activity" || view === "tools" ? "wide" : ""}>
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
@@ -153,8 +153,8 @@ export function App() {
           {view === "programs" && (
             <Programs state={state} wanted={program} onChoose={setProgram} onExecution={showExecution} />
           )}
-          {view === "savings" && <SavingsView savings={state.savings} />}
-          {view === "rules" && <RulesView mark={state.rulesMark} />}
+          {view === "figures" && <FiguresView mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""} />}
+          {view === "tools" && <Tools state={state} onExecution={showExecution} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>
       </main>

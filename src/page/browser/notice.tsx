@@ -8,10 +8,12 @@ export interface PageNotice {
   text: string;
   hint?: string | undefined;
   isFailure: boolean;
+  undo?: (() => void) | undefined;
 }
 
 export interface Notices {
-  say(text: string, hint?: string): void;
+  /** `undo` takes the action back. */
+  say(text: string, hint?: string, undo?: () => void): void;
   fail(error: unknown): void;
 }
 
@@ -75,6 +77,17 @@ export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined;
               </span>
             )}
           </p>
+          {notice.undo && (
+            <button
+              type="button"
+              onClick={() => {
+                notice.undo?.();
+                onClose();
+              }}
+            >
+              Undo
+            </button>
+          )}
           <button type="button" class="plain" aria-label="Close this message" onClick={onClose}>
             ✕
           </button>

@@ -24,7 +24,6 @@ import type { PageApproval, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
 import { decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
-import { noSavings } from "../savings.ts";
 import type { RouteRequest, Routes } from "../server.ts";
 
 export interface PeopleApiOptions {
@@ -71,7 +70,6 @@ export class PeopleApi {
       programs: [],
       schedules: [],
       programProblems: [],
-      savings: noSavings,
       viewer: {
         name: viewer.name,
         mayApprove,

@@ -4,6 +4,7 @@ import type { App } from "../../app/app.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { programsServer } from "../../programs/saved/model.ts";
 import { ownPrograms } from "../../programs/saved/own-programs.ts";
+import { defaultSearchLimit, maxSearchLimit } from "../../tools/limits.ts";
 import { filtersOf } from "../../tools/search/query.ts";
 import { countFound, prepareSearch, type SearchResult, search } from "../../tools/search/search.ts";
 import { type Detail, details } from "../../tools/search/search-answer.ts";
@@ -14,14 +15,8 @@ import type { ToolCallContext } from "./call-context.ts";
 import { fullText, linesText, signatureLines, toolsIn, withOthersApart } from "./search-text.ts";
 import { concernedBy, unusableServers } from "./unusable-servers.ts";
 
-/** Tools for one need, if the agent sets no limit. */
-const defaultSearchLimit = 5;
-
 /** Tools for each of several needs, if the agent sets no limit. */
 const defaultSearchLimitOfSeveral = 3;
-
-/** The highest limit that the agent may set. */
-const maxSearchLimit = 50;
 
 /** Needs of one search. */
 const maxNeeds = 20;

@@ -5,7 +5,7 @@ import { digestOf } from "../../config/trust/marks.ts";
 import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { Approval, DecisionPlace } from "../../store/approval.ts";
 import { toolId } from "../../tools/model.ts";
-import { type PlannedChange, plannedPolicy } from "./change-policy.ts";
+import { type PlannedChange, plannedPolicies } from "./change-policy.ts";
 
 interface AlwaysOptions {
   which: WhichConfig;
@@ -22,13 +22,13 @@ export interface LastingRule extends PlannedChange {
 
 /**
  * The rule that `claudikins confirm TOOL never` writes. Throws POLICY_DENIED if the tool's confirmation comes from elsewhere, and what
- * `plannedPolicy` throws.
+ * `plannedPolicies` throws.
  */
 export async function lastingRule(
   { server, tool }: Pick<Approval, "server" | "tool">,
   { which, place, isAnswered = false }: AlwaysOptions,
 ): Promise<LastingRule> {
-  const planned = await plannedPolicy({ server, tool, confirm: "never" }, which, { isAnswered, place });
+  const planned = await plannedPolicies([{ server, tool, confirm: "never" }], which, { isAnswered, place });
   if (planned) return { ...planned, mark: digestOf([planned.file, planned.changes]) };
   const hint = "A rule with a condition, a label or a door asks. Change it in the config.";
   throw new ClaudikinsError("POLICY_DENIED", `No "confirm" of the config asks about ${toolId(server, tool)}`, { hint });

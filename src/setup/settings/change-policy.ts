@@ -1,6 +1,7 @@
 /** Changes the settings of one tool in claudikins.json: whether it may be called, and when a person is asked. */
 
 import { ClaudikinsError } from "../../base/errors.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
 import { isObject } from "../../base/json-object.ts";
 import {
   type ConfigFile,
@@ -34,50 +35,92 @@ export interface PolicyChangeOptions {
   place?: Decider["place"];
 }
 
-/** A change of a config file that can be shown before it is written. */
-export interface PlannedChange {
+/** The texts of a config file before and after a change. */
+export interface ChangedText {
   file: string;
-  /** What differs, as the audit log records it. */
+  before: string;
+  after: string;
+}
+
+/** A change of a config file that can be shown before it is written. */
+export interface PlannedChange extends ChangedText {
+  /** The differences, as the audit log records them. */
   changes: AuditedChange[];
   /** Throws what writing the file throws. */
   save(): Promise<void>;
 }
 
-/** Writes the change. Returns whether the file had to be changed. Throws what `plannedPolicy` throws, and what writing the file throws. */
+/** Like `changePolicies`, for one change. Returns whether the file had to be changed. */
 export async function changePolicy(
   change: PolicyChange,
   which: WhichConfig,
   options: PolicyChangeOptions = {},
 ): Promise<boolean> {
-  const planned = await plannedPolicy(change, which, options);
-  await planned?.save();
-  return planned !== undefined;
+  return (await changePolicies([change], which, options)) !== undefined;
 }
 
 /**
- * The change, which keeps the file's formatting and its trust. Undefined if the file need not be changed. Throws POLICY_DENIED if another
- * line of the config has precedence. Throws CONFIG_NOT_TRUSTED, SERVER_NOT_FOUND, and what opening the file throws.
+ * Writes all changes, or none. Returns undefined if the file need not be changed. Throws what `plannedPolicies` throws, and what writing the
+ * file throws.
  */
-export async function plannedPolicy(
-  change: PolicyChange,
+export async function changePolicies(
+  changes: readonly PolicyChange[],
+  which: WhichConfig,
+  options: PolicyChangeOptions = {},
+): Promise<ChangedText | undefined> {
+  const planned = await plannedPolicies(changes, which, options);
+  await planned?.save();
+  return planned;
+}
+
+/**
+ * The changes as one, which keeps the file's formatting and its trust. Undefined if the file need not be changed. Throws POLICY_DENIED if
+ * another line of the config has precedence. Throws CONFIG_NOT_TRUSTED, SERVER_NOT_FOUND, and what opening the file throws.
+ */
+export async function plannedPolicies(
+  changes: readonly PolicyChange[],
   which: WhichConfig,
   { isAnswered = false, place }: PolicyChangeOptions = {},
 ): Promise<PlannedChange | undefined> {
   const configFile = openConfigFile(which);
-  const { text, entries } = configFile;
+  const { text, entries, file } = configFile;
   const { env } = which;
   await requireTrusted(configFile, env, isAnswered);
-  if (!entries.has(change.server)) throw noSuchServer(change.server, configFile);
-  const before = await configAsText(configFile, text, env, (server) => server === change.server);
-  const edited = editedText(change, configFile, before);
+  const servers = new Set(changes.map(({ server }) => server));
+  for (const server of servers) if (!entries.has(server)) throw noSuchServer(server, configFile);
+  const before = await configAsText(configFile, text, env, (server) => servers.has(server));
+  let edited = text;
+  for (const change of changes) {
+    edited = editedText(change, { ...configFile, text: edited }, before);
+    // Each edit reads the whole file.
+    if (changes.length > 1) await eventLoopTurn();
+  }
   if (edited === text) return undefined;
-  check(change, await configAsText(configFile, edited, env));
-  const { file } = configFile;
+  const after = await configAsText(configFile, edited, env);
+  for (const change of changes) check(change, after);
   return {
     file,
+    before: text,
+    after: edited,
     changes: policyChanges(parseJson(text, file), parseJson(edited, file)),
     save: () => saveConfig(configFile, edited, env, { place }),
   };
+}
+
+/** Writes the text from before a change. Throws USAGE if the file has other text since, CONFIG_NOT_TRUSTED, and what writing the file throws. */
+export async function undoChange(
+  { file, before, after }: ChangedText,
+  env: Environment,
+  { isAnswered = false, place }: PolicyChangeOptions = {},
+): Promise<void> {
+  const configFile = openConfigFile({ flag: file, cwd: "/", env });
+  await requireTrusted(configFile, env, isAnswered);
+  if (configFile.text !== after) {
+    throw new ClaudikinsError("USAGE", `${file} was changed since, so nothing was undone`, {
+      hint: "Change the tools one by one.",
+    });
+  }
+  await saveConfig(configFile, before, env, { place });
 }
 
 /** Throws CONFIG_NOT_TRUSTED, unless the user vouches for the file. */

@@ -1,8 +1,9 @@
 /** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
 import { Problem } from "../problem.tsx";
+import { useStickyTop } from "../sticky-top.ts";
 import { CallLog } from "./call-log.tsx";
 import { Detail } from "./detail.tsx";
 import { Filters } from "./filters.tsx";
@@ -128,19 +129,4 @@ function Tabs({ isCalls, onChoose }: { isCalls: boolean; onChoose(isCalls: boole
       {tab("Calls", isCalls, true)}
     </span>
   );
-}
-
-/** The filters stay below the head of the page, whose height depends on the width. */
-function useStickyTop(isShown: boolean): void {
-  const height = useRef(0);
-  useEffect(() => {
-    const top = document.querySelector(".top");
-    if (!top) return undefined;
-    const observer = new ResizeObserver(() => {
-      height.current = top.getBoundingClientRect().height;
-      document.documentElement.style.setProperty("--top", `${height.current}px`);
-    });
-    observer.observe(top);
-    return () => observer.disconnect();
-  }, [isShown]);
 }

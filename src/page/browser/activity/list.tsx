@@ -2,8 +2,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PageExecution } from "../../activity-contract.ts";
 import { placeAfter } from "../list-keys.ts";
+import { useWindowRows } from "../window-rows.ts";
 import { RowContent } from "./row.tsx";
-import { useWindowRows } from "./window-rows.ts";
 
 /** Width from which a row is one line, and the heights of rows, in pixels. */
 const [oneLinePixels, lowRowPixels, highRowPixels] = [820, 40, 68];

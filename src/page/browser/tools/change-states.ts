@@ -1,0 +1,55 @@
+/** Sets tools to allow, ask or deny, with a way back. */
+import { counted } from "../../../base/counted.ts";
+import type { PageImpact, PageStatesChanged, PageToolRow, PageToolState } from "../../tools-contract.ts";
+import { post } from "../client.ts";
+import { useAction, useNotices } from "../notice.tsx";
+
+export const stateWords: Record<PageToolState, string> = { allow: "allow", ask: "ask", deny: "deny" };
+
+const doneWords: Record<PageToolState, string> = {
+  allow: "may be called without a question",
+  ask: "waits for a person at each call",
+  deny: "is denied",
+};
+
+export interface States {
+  isRunning: boolean;
+  set(tools: readonly PageToolRow[], state: PageToolState): Promise<void>;
+}
+
+const bodyOf = (tools: readonly PageToolRow[], state: PageToolState) => ({
+  tools: tools.map(({ server, name }) => ({ server, tool: name })),
+  state,
+});
+
+/** What the change would have meant for the calls of the last days. */
+export function previewOf(tools: readonly PageToolRow[], state: PageToolState): Promise<PageImpact> {
+  return post<PageImpact>("policy/preview", bodyOf(tools, state));
+}
+
+/** `changed` is called after each change. */
+export function useStates(changed: () => void): States {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const undo = (id: string, what: string) =>
+    run(async () => {
+      await post("policy/undo", { undo: id });
+      notices.say(`Changed back: ${what}`);
+      changed();
+    });
+  const set = (tools: readonly PageToolRow[], state: PageToolState) =>
+    run(async () => {
+      const [first] = tools;
+      const what = tools.length === 1 && first ? `${first.server}.${first.name}` : counted(tools.length, "tool");
+      const { text } = await previewOf(tools, state);
+      const { undo: id } = await post<PageStatesChanged>("policy/states", bodyOf(tools, state));
+      const words = tools.length === 1 ? doneWords[state] : `set to ${stateWords[state]}`;
+      notices.say(
+        `Saved in the config: ${what} ${words}`,
+        text,
+        id === undefined ? undefined : () => void undo(id, what),
+      );
+      changed();
+    });
+  return { isRunning, set };
+}

@@ -1,0 +1,114 @@
+/** The doors of the config: what each shows, its agents and its tokens. */
+import { useState } from "preact/hooks";
+import { counted } from "../../../base/counted.ts";
+import { ageText, waitText } from "../../../base/duration.ts";
+import type { PageDoor, PageToken } from "../../contract.ts";
+import { Field } from "../field.tsx";
+import { Panel } from "../panel.tsx";
+import { Text } from "../text.tsx";
+import { Form, Line, Lines, type PartProps } from "./rule-forms.tsx";
+
+interface DoorsProps extends PartProps {
+  /** Shows the tools as a door sees them. */
+  onDoor(door: string): void;
+}
+
+const wordsIn = (text: string) => text.split(/[\s,]+/).filter(Boolean);
+
+export function Doors({ rules: { doors, servers }, change, onDoor }: DoorsProps) {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const { name = "", allow = "", deny = "", ask = "" } = texts;
+  const set = (field: string) => (text: string) => setTexts({ ...texts, [field]: text });
+  const add = async () => {
+    const parts = { servers: chosen, allow: wordsIn(allow), deny: wordsIn(deny), ask: wordsIn(ask) };
+    await change("rules/doors", { name, ...parts }, `Made the door ${name}`);
+    setTexts({});
+    setChosen([]);
+  };
+  return (
+    <Panel id="doors" title="Doors">
+      <p class="about">A door shows an agent some of your servers and tools. The others do not exist for it.</p>
+      <Lines isEmpty={doors.length === 0} empty="There are no doors.">
+        {doors.map((door) => (
+          <Line
+            key={door.name}
+            remove={() => change("rules/doors/remove", { name: door.name }, `Removed the door ${door.name}`)}
+          >
+            <DoorLine door={door} onDoor={onDoor} />
+          </Line>
+        ))}
+      </Lines>
+      <Form summary="Add a door" submit="Add the door" onSubmit={add}>
+        <Field name="Name of the door" example="qa" value={name} onInput={set("name")} />
+        <fieldset class="choices">
+          <legend>Servers behind it. Without a choice: all, or those of the tools below</legend>
+          {servers.map((server) => (
+            <label key={server}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(server)}
+                onChange={(event) =>
+                  setChosen(
+                    event.currentTarget.checked ? [...chosen, server] : chosen.filter((each) => each !== server),
+                  )
+                }
+              />{" "}
+              <Text>{server}</Text>{" "}
+            </label>
+          ))}
+        </fieldset>
+        <Field name="Only these tools" about="optional" example="github.get_*" value={allow} onInput={set("allow")} />
+        <Field name="Without these tools" about="optional" value={deny} onInput={set("deny")} />
+        <Field name="Ask before each call of" about="optional" value={ask} onInput={set("ask")} />
+      </Form>
+    </Panel>
+  );
+}
+
+function DoorLine({ door, onDoor }: { door: PageDoor; onDoor(door: string): void }) {
+  const { name, servers, tools, agents, tokens, problem } = door;
+  return (
+    <>
+      <strong>
+        <Text>{name}</Text>
+      </strong>{" "}
+      {problem === undefined ? (
+        <button type="button" class="value" title="Show the tools as the door sees them" onClick={() => onDoor(name)}>
+          {counted(tools, "tool")}
+        </button>
+      ) : (
+        <span class="failed-calls">
+          <Text>{problem}</Text>
+        </span>
+      )}
+      <dl class="door-facts">
+        <Fact name="Servers" texts={servers} none="none" />
+        <Fact name="Only" texts={door.allow} />
+        <Fact name="Without" texts={door.deny} />
+        <Fact name="Asks before" texts={door.ask} />
+        <Fact name="Agents" texts={agents} none="none on this machine" />
+        <Fact name="Tokens" texts={tokens.map(tokenText)} none="none" />
+      </dl>
+    </>
+  );
+}
+
+function Fact({ name, texts, none }: { name: string; texts: readonly string[]; none?: string }) {
+  if (texts.length === 0 && none === undefined) return null;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <Text>{texts.join(", ") || (none ?? "")}</Text>
+      </dd>
+    </div>
+  );
+}
+
+function tokenText({ id, name, expiresAt, lastUsedAt }: PageToken): string {
+  const now = Date.now();
+  const ends = expiresAt === undefined ? [] : [expiresAt <= now ? "expired" : `ends in ${waitText(expiresAt - now)}`];
+  const used = lastUsedAt === undefined ? "never used" : `used ${ageText(now - lastUsedAt)}`;
+  return `${name ?? id} (${[...ends, used].join(", ")})`;
+}

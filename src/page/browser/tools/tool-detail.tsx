@@ -1,0 +1,173 @@
+/** One tool: what an agent gets, its state with what another one would have meant, its labels, rules and last calls. */
+import { useEffect, useState } from "preact/hooks";
+import { durationText } from "../../../base/duration.ts";
+import type { PageCalls } from "../../activity-contract.ts";
+import type { PageToolAbout, PageToolRow, PageToolState } from "../../tools-contract.ts";
+import { Age } from "../age.tsx";
+import { useLoaded } from "../notice.tsx";
+import { ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
+import { previewOf, type States, stateWords } from "./change-states.ts";
+
+/** Calls that are shown. Activity has all of them. */
+const maxLastCalls = 8;
+
+interface ToolDetailProps {
+  row: PageToolRow;
+  canChange: boolean;
+  states: States;
+  mark: string;
+  onClose(): void;
+  onExecution(id: string): void;
+}
+
+export function ToolDetail({ row, canChange, states, mark, onClose, onExecution }: ToolDetailProps) {
+  const { server, name, shownAs, isEdited, rules, line } = row;
+  const place = new URLSearchParams({ server, tool: name });
+  const [about] = useLoaded<PageToolAbout>(`policy/tool?${place}`, mark);
+  const [log] = useLoaded<PageCalls>(`calls?${new URLSearchParams({ tool: `${server}.${name}` })}`, mark);
+  const calls = log?.calls.slice(0, maxLastCalls) ?? [];
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) onClose();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  });
+  return (
+    <section class="panel detail tool-detail" aria-labelledby="tool">
+      <div class="detail-head">
+        <h2 id="tool">
+          <ToolName server={server} tool={name} />
+        </h2>
+        <button type="button" class="plain" aria-label="Close the tool" onClick={onClose}>
+          ✕
+        </button>
+      </div>
+      {about && about.description !== "" && (
+        <p>
+          <Text>{about.description}</Text>
+        </p>
+      )}
+      {about && (
+        <>
+          <h3>An agent gets</h3>
+          <ScrolledText class="arguments">{visibleLines(about.signature)}</ScrolledText>
+        </>
+      )}
+      <h3>State</h3>
+      <p class="about">
+        <Text>{line ?? "The config says nothing about it."}</Text>
+      </p>
+      <StateEffects row={row} canChange={canChange} states={states} mark={mark} />
+      {(shownAs !== undefined || isEdited) && (
+        <p>
+          {shownAs === undefined ? "The config edits it for agents." : "Agents know it as "}
+          {shownAs !== undefined && <Text>{shownAs}</Text>}
+        </p>
+      )}
+      {about && about.labels.length > 0 && (
+        <>
+          <h3>Labels</h3>
+          <ul class="plain-list">
+            {about.labels.map(({ label, why }) => (
+              <li key={label}>
+                {label}{" "}
+                <span class="about">
+                  · <Text>{why}</Text>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {rules.length > 0 && (
+        <>
+          <h3>Rules that can apply</h3>
+          <ul class="plain-list">
+            {rules.map((rule) => (
+              <li key={rule.line}>
+                <code>
+                  <Text>{rule.text}</Text>
+                </code>{" "}
+                <span class="about">
+                  <Text>{rule.line}</Text>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>Last calls</h3>
+      {calls.length === 0 && <p class="empty">{log ? "It was not called yet." : "Reading the call log …"}</p>}
+      <ul class="plain-list">
+        {calls.map(({ id, at, outcome, by, program, execution, durationMs }) => (
+          <li key={id} class="last-call">
+            <span class={`outcome ${outcome === "ok" ? "good" : outcome === "cancelled" ? "waiting" : "bad"}`}>
+              {outcome === "tool_error" ? "failed" : outcome}
+            </span>
+            {execution === undefined ? (
+              <Text>{program ?? by}</Text>
+            ) : (
+              <button type="button" class="value" title="Show its execution" onClick={() => onExecution(execution)}>
+                <Text>{program ?? by}</Text>
+              </button>
+            )}
+            <span class="about">
+              {durationText(durationMs)} · <Age at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The three states, each with what it would have meant for the calls of the last days. */
+function StateEffects({
+  row,
+  canChange,
+  states,
+  mark,
+}: Pick<ToolDetailProps, "row" | "canChange" | "states" | "mark">) {
+  const [texts, setTexts] = useState<Partial<Record<PageToolState, string>>>({});
+  useEffect(() => {
+    let isWanted = true;
+    setTexts({});
+    for (const state of Object.keys(stateWords) as PageToolState[]) {
+      if (state === row.state) continue;
+      previewOf([row], state).then(
+        ({ text }) => isWanted && setTexts((known) => ({ ...known, [state]: text })),
+        () => {},
+      );
+    }
+    return () => {
+      isWanted = false;
+    };
+  }, [row.state, row.name, mark]);
+  return (
+    <div class="state-effects" role="radiogroup" aria-label="State">
+      {Object.entries(stateWords).map(([each, words]) => {
+        const state = each as PageToolState;
+        return (
+          <label key={each} class={state === row.state ? "is-chosen" : ""}>
+            <input
+              type="radio"
+              name="tool-state"
+              checked={state === row.state}
+              disabled={!canChange || states.isRunning}
+              onChange={() => void states.set([row], state)}
+            />
+            <span>
+              {words}
+              {texts[state] !== undefined && (
+                <span class="about">
+                  <Text>{texts[state]}</Text>
+                </span>
+              )}
+            </span>
+          </label>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+/** The search and the filters of the tools. */
+import { Choice, named } from "../activity/choice.tsx";
+import { Key } from "../text.tsx";
+import type { ToolQuery } from "./found-tools.ts";
+
+const states = [
+  ["allow", "Allow"],
+  ["ask", "Ask"],
+  ["deny", "Deny"],
+] as const;
+const labels = [
+  ["untrusted", "untrusted"],
+  ["private", "private"],
+  ["public", "public"],
+  ["rule", "with a rule"],
+] as const;
+const uses = [
+  ["called", "Called in 7 days"],
+  ["failing", "Failed in 7 days"],
+  ["unused", "Not called in 7 days"],
+] as const;
+const orders = [
+  ["calls", "Most calls first"],
+  ["failures", "Most errors first"],
+  ["last", "Last call first"],
+] as const;
+
+interface ToolFiltersProps {
+  query: ToolQuery;
+  servers: readonly string[];
+  doors: readonly string[];
+  onChange(query: ToolQuery): void;
+}
+
+export function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProps) {
+  const set = (part: ToolQuery) => onChange({ ...query, ...part });
+  const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
+  return (
+    <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      <label class="search">
+        <span class="hidden">Search as an agent does</span>
+        <input
+          id="filter"
+          type="search"
+          placeholder="Search as an agent does: refund an order …"
+          autoComplete="off"
+          spellcheck={false}
+          value={query.text ?? ""}
+          onInput={(event) => set({ text: event.currentTarget.value || undefined })}
+        />
+        <Key>/</Key>
+      </label>
+      <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
+      {servers.length > 1 && (
+        <Choice
+          name="Server"
+          value={query.server}
+          any="Any server"
+          choices={named(servers)}
+          onChange={(server) => set({ server })}
+        />
+      )}
+      <Choice name="Label" value={query.label} any="Any label" choices={labels} onChange={(label) => set({ label })} />
+      <Choice name="Use" value={query.use} any="Any use" choices={uses} onChange={(use) => set({ use })} />
+      <Choice name="Order" value={query.order} any="By name" choices={orders} onChange={(order) => set({ order })} />
+      {doors.length > 0 && (
+        <Choice
+          name="Seen through"
+          value={query.door}
+          any="Without a door"
+          choices={named(doors).map(([door, text]) => [door, `Door ${text}`] as const)}
+          onChange={(door) => set({ door })}
+        />
+      )}
+      {isSet && (
+        <button type="button" class="plain" onClick={() => onChange({})}>
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,252 @@
+/** The list of tools: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { grouped } from "../../../base/counted.ts";
+import { visible } from "../../../policy/visible.ts";
+import type { PageToolState } from "../../tools-contract.ts";
+import { Age } from "../age.tsx";
+import { placeAfter } from "../list-keys.ts";
+import { Text, ToolName } from "../text.tsx";
+import { useWindowRows } from "../window-rows.ts";
+import { type States, stateWords } from "./change-states.ts";
+import { keyOf, type Line, type ListedTool } from "./found-tools.ts";
+
+/** Width from which a row is one line, and the heights of rows, in pixels. A found tool has a line for its signature. */
+const [oneLinePixels, lowRowPixels, highRowPixels, foundRowPixels] = [760, 40, 72, 64];
+
+interface ToolListProps {
+  lines: readonly Line[];
+  shown: string | undefined;
+  chosen: ReadonlySet<string>;
+  canChange: boolean;
+  states: States;
+  onShow(key: string): void;
+  onChoose(chosen: ReadonlySet<string>): void;
+}
+
+const idOf = (line: Line) => ("tool" in line ? keyOf(line.tool.row) : undefined);
+
+export function ToolList({ lines, shown, chosen, canChange, states, onShow, onChoose }: ToolListProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const [isWide, setWide] = useState(window.innerWidth > oneLinePixels);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWide((entry?.contentRect.width ?? 0) >= oneLinePixels));
+    if (list.current) observer.observe(list.current);
+    return () => observer.disconnect();
+  }, []);
+  const isFound = lines.some((line) => "heading" in line);
+  const drawn = useWindowRows(list, lines.length, isWide ? (isFound ? foundRowPixels : lowRowPixels) : highRowPixels);
+  const [current, setCurrent] = useState<string>();
+  const isFocusWanted = useRef(false);
+  const ids = lines.map(idOf);
+  const stop = current !== undefined && ids.includes(current) ? current : ids.find((id) => id !== undefined);
+  useLayoutEffect(() => {
+    if (!isFocusWanted.current) return;
+    const row = list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(stop ?? "")}"]`);
+    if (!row) return;
+    isFocusWanted.current = false;
+    row.focus({ preventScroll: true });
+  });
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Arrows have a meaning of their own in these.
+    if ((event.target as HTMLElement).closest("select, input")) return;
+    const at = ids.indexOf(stop);
+    let to = placeAfter(event, at, ids.length);
+    const step = (to ?? at) < at ? -1 : 1;
+    while (to !== undefined && to >= 0 && to < ids.length && ids[to] === undefined) to += step;
+    const id = to === undefined ? undefined : ids[to];
+    if (id === undefined) return;
+    event.preventDefault();
+    isFocusWanted.current = true;
+    setCurrent(id);
+    drawn.scrollTo(to!);
+  };
+  const all = ids.filter((id) => id !== undefined);
+  const isAll = all.length > 0 && all.every((id) => chosen.has(id));
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  };
+  return (
+    <div class={`tool-list ${isWide ? "wide" : "high"} ${isFound ? "found" : ""}`}>
+      <div class="tool-head about">
+        {canChange && (
+          <input
+            type="checkbox"
+            aria-label="Choose all tools of the list"
+            checked={isAll}
+            onChange={() => onChoose(new Set(isAll ? [] : all))}
+          />
+        )}
+        {isWide && (
+          <>
+            <span aria-hidden="true">State</span>
+            <span aria-hidden="true">Tool</span>
+            <span aria-hidden="true">Description</span>
+            <span aria-hidden="true">Labels and rules</span>
+            <span class="number" aria-hidden="true">
+              Calls, 7 days
+            </span>
+            <span class="number" aria-hidden="true">
+              Last
+            </span>
+          </>
+        )}
+      </div>
+      <ul class="activity-rows" ref={list} style={{ height: `${drawn.height}px` }} onKeyDown={onKeyDown}>
+        {drawn.rows.map(({ index, start, size }) => {
+          const line = lines[index];
+          if (!line) return null;
+          const id = idOf(line);
+          return (
+            <li
+              key={id ?? `line ${index}`}
+              aria-setsize={lines.length}
+              aria-posinset={index + 1}
+              style={{ height: `${size}px`, transform: `translateY(${start - drawn.margin}px)` }}
+            >
+              {"heading" in line && (
+                <h3 class="tool-heading about">
+                  <Text>{line.heading}</Text>
+                </h3>
+              )}
+              {"other" in line && (
+                <div class="tool-row other">
+                  <span class="rank">{line.rank}</span>
+                  <span class="cell-tool">
+                    <Text>{line.other.id}</Text> <span class="badge">{line.other.kind}</span>
+                    <span class="signature">
+                      <Text>{line.other.signature}</Text>
+                    </span>
+                  </span>
+                </div>
+              )}
+              {"tool" in line && id !== undefined && (
+                <Row
+                  tool={line.tool}
+                  id={id}
+                  isShown={id === shown}
+                  isChosen={chosen.has(id)}
+                  isStop={id === stop}
+                  canChange={canChange}
+                  states={states}
+                  onFocus={() => setCurrent(id)}
+                  onShow={() => onShow(id)}
+                  onToggle={() => toggle(id)}
+                />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+interface RowProps {
+  tool: ListedTool;
+  id: string;
+  isShown: boolean;
+  isChosen: boolean;
+  isStop: boolean;
+  canChange: boolean;
+  states: States;
+  onFocus(): void;
+  onShow(): void;
+  onToggle(): void;
+}
+
+function Row({ tool, id, isShown, isChosen, isStop, canChange, states, onFocus, onShow, onToggle }: RowProps) {
+  const { row, use, rank, signature } = tool;
+  const { server, name, shownAs, description, state, labels, rules, isEdited } = row;
+  const tabIndex = isStop ? 0 : -1;
+  const called = `${visible(server)}.${visible(name)}`;
+  return (
+    <div class={`tool-row ${state}`} aria-current={isShown ? "true" : undefined} onFocusIn={onFocus}>
+      {canChange && (
+        <input
+          type="checkbox"
+          aria-label={`Choose ${called}`}
+          tabIndex={tabIndex}
+          checked={isChosen}
+          onChange={onToggle}
+        />
+      )}
+      <StateChoice called={called} state={state} tabIndex={tabIndex} canChange={canChange} states={states} row={row} />
+      <button type="button" class="cell-tool" tabIndex={tabIndex} data-item={id} onClick={onShow}>
+        {rank !== undefined && <span class="rank">{rank}</span>}
+        <ToolName server={server} tool={name} />
+        {signature !== undefined && (
+          <span class="signature">
+            <Text>{signature}</Text>
+          </span>
+        )}
+      </button>
+      <span class="about cell-description">
+        <Text>{description}</Text>
+      </span>
+      <span class="marks">
+        {shownAs !== undefined && (
+          <span class="mark" title="The name for agents">
+            <Text>{`is ${shownAs}`}</Text>
+          </span>
+        )}
+        {shownAs === undefined && isEdited && <span class="mark">edited</span>}
+        {labels.map((label) => (
+          <span key={label} class="mark">
+            {label}
+          </span>
+        ))}
+        {rules.length > 0 && (
+          <span class="mark" title={rules.map(({ line, text }) => `${line}: ${visible(text)}`).join("\n")}>
+            {rules.length === 1 ? "rule" : `${rules.length} rules`}
+          </span>
+        )}
+      </span>
+      <span class="number cell-calls">
+        {use && use.failures > 0 && (
+          <span class="failed-calls" title={`${grouped(use.failures)} of ${grouped(use.calls)} failed`}>
+            {Math.max(1, Math.round((100 * use.failures) / use.calls))} %
+          </span>
+        )}{" "}
+        {use && grouped(use.calls)}
+      </span>
+      <span class="number about">{use && <Age at={use.lastAt} />}</span>
+    </div>
+  );
+}
+
+interface StateChoiceProps {
+  called: string;
+  state: PageToolState;
+  tabIndex: number;
+  canChange: boolean;
+  states: States;
+  row: ListedTool["row"];
+}
+
+function StateChoice({ called, state, tabIndex, canChange, states, row }: StateChoiceProps) {
+  if (!canChange) return <span class={`state-choice ${state}`}>{stateWords[state]}</span>;
+  return (
+    <select
+      class={`state-choice ${state}`}
+      aria-label={`State of ${called}`}
+      title={row.line === undefined ? "The config says nothing about it" : visible(row.line)}
+      tabIndex={tabIndex}
+      value={state}
+      disabled={states.isRunning}
+      onChange={(event) => {
+        const wanted = event.currentTarget.value as PageToolState;
+        // Shows the new state when it is written.
+        event.currentTarget.value = state;
+        void states.set([row], wanted);
+      }}
+    >
+      {Object.entries(stateWords).map(([each, words]) => (
+        <option key={each} value={each}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,48 @@
+/** Tools and policy: one table over all servers, the doors, and the rules. */
+import { useMemo, useState } from "preact/hooks";
+import type { PageState } from "../../contract.ts";
+import { RulesView } from "./rules.tsx";
+import { ToolTableView } from "./tool-table.tsx";
+
+const tabs = { tools: "Tools", doors: "Doors", rules: "Rules" } as const;
+type Tab = keyof typeof tabs;
+
+interface ToolsProps {
+  state: PageState;
+  onExecution(id: string): void;
+}
+
+export function Tools({ state, onExecution }: ToolsProps) {
+  const [tab, setTab] = useState<Tab>("tools");
+  const [door, setDoor] = useState<string>();
+  const { servers, rulesMark } = state;
+  const mark = useMemo(
+    () => JSON.stringify([rulesMark, servers.map(({ name, toolsMark }) => [name, toolsMark])]),
+    [rulesMark, servers],
+  );
+  const choice = (
+    <span class="tabs">
+      {Object.entries(tabs).map(([each, title]) => (
+        <button key={each} type="button" aria-pressed={each === tab} onClick={() => setTab(each as Tab)}>
+          {title}
+        </button>
+      ))}
+    </span>
+  );
+  if (tab === "tools") {
+    return <ToolTableView choice={choice} mark={mark} door={door} onDoor={setDoor} onExecution={onExecution} />;
+  }
+  return (
+    <>
+      <p class="tab-line">{choice}</p>
+      <RulesView
+        mark={rulesMark}
+        part={tab}
+        onDoor={(name) => {
+          setDoor(name);
+          setTab("tools");
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+/** Finds out from the call log how a change of tools would have treated the calls of the last days. */
+import { counted } from "../../base/counted.ts";
+import { eventLoopTurn } from "../../base/event-loop.ts";
+import { list, number, record, text, type ValueOf } from "../../base/json-shape.ts";
+import { dayMs } from "../../base/units.ts";
+import type { ToolState } from "../../policy/decision.ts";
+import { type CallLogRows, eachCall, maxCallsReadAtOnce, type StoredCall } from "../../store/call-log.ts";
+import { toolId } from "../../tools/model.ts";
+import { starterTexts } from "./figures.ts";
+
+/** Days of the call log that are looked at. */
+export const impactDays = 7;
+
+/** Agents and programs that are named. */
+const maxNamedCallers = 5;
+
+export const impactKeys = {
+  calls: number,
+  denied: number,
+  asked: number,
+  made: number,
+  by: list(record({ name: text, calls: number })),
+  text,
+};
+const impactShape = record(impactKeys);
+/**
+ * `calls` is the number of calls of the tools. Of these, `denied` would now be denied, a person would now be asked about `asked`, and `made`
+ * would be made without a question or a denial. `by` has the agents and programs of the changed ones, the most calls first.
+ */
+export type Impact = ValueOf<typeof impactShape>;
+
+/** `tools` has own names. `config` is the file, or null for the demo. Conditions of rules are not judged, because the log has no arguments. */
+export async function impactOf(
+  tools: readonly { server: string; tool: string }[],
+  state: ToolState,
+  rows: Pick<CallLogRows, "read">,
+  { config, now = Date.now() }: { config: string | null; now?: number },
+): Promise<Impact> {
+  const ids = new Set(tools.map(({ server, tool }) => toolId(server, tool)));
+  const servers = new Set(tools.map(({ server }) => server));
+  const [only] = ids.size === 1 ? ids : [];
+  const [server] = servers.size === 1 ? servers : [];
+  const filter = { since: now - impactDays * dayMs, config: config ?? undefined, server, tool: only };
+  const found = { calls: 0, denied: 0, asked: 0, made: 0 };
+  const callers = new Map<string, number>();
+  let read = 0;
+  for await (const call of eachCall(rows, filter, "oldest first")) {
+    if (++read % maxCallsReadAtOnce === 0) await eventLoopTurn();
+    if (call.config !== config || !ids.has(toolId(call.server, call.tool))) continue;
+    found.calls += 1;
+    const effect = effectOn(call, state);
+    if (effect === undefined) continue;
+    found[effect] += 1;
+    const name = call.program === null ? (call.agent ?? starterTexts[call.startedBy]) : `the program ${call.program}`;
+    callers.set(name, (callers.get(name) ?? 0) + 1);
+  }
+  const by = [...callers]
+    .map(([name, calls]) => ({ name, calls }))
+    .sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1));
+  return { ...found, by: by.slice(0, maxNamedCallers), text: impactText({ ...found, by }) };
+}
+
+/** What the state would change for the call. Undefined if it would have gone the same way. */
+function effectOn({ outcome, approval }: StoredCall, state: ToolState): "denied" | "asked" | "made" | undefined {
+  const wasAsked = approval !== null;
+  const wasDenied = outcome === "denied" && !wasAsked;
+  if (state === "deny") return outcome === "denied" ? undefined : "denied";
+  if (state === "ask") return wasAsked ? undefined : "asked";
+  return wasAsked || wasDenied ? "made" : undefined;
+}
+
+function impactText({ calls, denied, asked, made, by }: Omit<Impact, "text">): string {
+  const days = `the last ${impactDays} days`;
+  if (calls === 0) return `No call in ${days}`;
+  const changed = denied + asked + made;
+  if (changed === 0) return `${counted(calls, "call")} in ${days}, and none would have gone another way`;
+  const how =
+    denied > 0
+      ? "would have been denied"
+      : asked > 0
+        ? "would have waited for a person"
+        : "would have been made without a question";
+  const callers = by.slice(0, maxNamedCallers).map(({ name, calls }) => `${name} ${calls}`);
+  const others = by.length > maxNamedCallers ? [`${by.length - maxNamedCallers} more`] : [];
+  return `${changed} of ${counted(calls, "call")} in ${days} ${how}: ${[...callers, ...others].join(", ")}`;
+}

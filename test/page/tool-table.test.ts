@@ -1,0 +1,104 @@
+/** The table of all tools on the page: what it shows, the search as agents make it, changes of several tools and their undoing. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { PageImpact, PageSearch, PageStatesChanged, PageToolTable } from "../../src/page/tools-contract.ts";
+import { cli } from "../cli/in-memory.ts";
+import { storedCall } from "../store/contract/call-log.ts";
+import { Page } from "../support/page.ts";
+import { inStore } from "../support/stored.ts";
+import { Scene } from "./scene.ts";
+
+setDefaultTimeout(60_000);
+
+const text = `{
+  // My servers.
+  "mcpServers": {
+    "github": { "command": "github-mcp", "confirm": { "merge": "always" } }, // the main one
+    "crm": { "command": "crm-mcp" }
+  },
+  "policy": { "rules": ["deny when tool == \\"crm.find\\" && args.all == true"] },
+  "doors": { "qa": { "servers": ["github"], "tools": { "deny": ["github.merge"] } } }
+}
+`;
+const issue = { description: "List the issues of a repository.", annotations: { readOnlyHint: true } };
+
+let scene: Scene;
+let page: Page;
+beforeEach(async () => {
+  const github = { entry: { command: "github-mcp" }, tools: [{ name: "list_issues", ...issue }, { name: "merge" }] };
+  scene = await Scene.open({ github, crm: { entry: { command: "crm-mcp" }, tools: [{ name: "find" }] } }, text);
+  page = await Page.open(scene.url);
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+const read = async <T>(path: string) => (await page.get(`api/${path}`)).json() as Promise<T>;
+const send = async <T>(path: string, body: object) => (await page.post(`api/${path}`, body)).json() as Promise<T>;
+const config = () => readFileSync(scene.config, "utf8");
+const tool = (server: string, name: string) => ({ server, tool: name });
+
+test("every tool has its state, and the rules that can apply to it; a door shows only its tools", async () => {
+  const { tools } = await read<PageToolTable>("policy/tools");
+  const states = tools.map(({ server, name, state, rules }) => [
+    `${server}.${name}`,
+    state,
+    rules.map(({ line }) => line),
+  ]);
+  expect(states).toEqual([
+    ["github.list_issues", "allow", []],
+    ["github.merge", "ask", []],
+    ["crm.find", "allow", ["policy.rules[0]"]],
+  ]);
+  const behind = await read<PageToolTable>("policy/tools?door=qa");
+  expect(behind).toMatchObject({ tools: [{ server: "github", name: "list_issues" }], canChange: false });
+  expect((await page.get("api/policy/tools?door=gone")).status).toBe(422);
+});
+
+test("a search finds what the command finds, in its order and with its signatures", async () => {
+  const { found } = await read<PageSearch>("policy/search?query=list+the+issues");
+  const printed = await cli(["search", "list the issues", "--limit", "50", "--json"], {
+    cwd: scene.folder.path,
+    env: scene.env,
+  });
+  const { tools } = JSON.parse(printed.stdout) as { tools: { id: string; signature: string }[] };
+  expect(found.length).toBeGreaterThan(0);
+  expect(found.map(({ id, signature }) => [id, signature])).toEqual(tools.map((each) => [each.id, each.signature]));
+});
+
+test("several tools are changed at once, and undone as long as nothing else has changed the file", async () => {
+  const body = { tools: [tool("github", "list_issues"), tool("github", "merge"), tool("crm", "find")], state: "deny" };
+  const { undo } = await send<PageStatesChanged>("policy/states", body);
+  expect((await read<PageToolTable>("policy/tools")).tools.map(({ state }) => state)).toEqual(["deny", "deny", "deny"]);
+  await send("policy/undo", { undo });
+  expect(config()).toBe(text);
+  expect((await page.post("api/policy/undo", { undo })).status).toBe(404);
+  const again = await send<PageStatesChanged>("policy/states", { ...body, state: "ask" });
+  scene.folder.write(".config/claudikins/claudikins.json", `${config()}\n`);
+  expect(await send<{ error: string }>("policy/undo", again)).toMatchObject({
+    error: expect.stringContaining("since"),
+  });
+  expect(config()).not.toBe(text);
+});
+
+test("a change that one tool refuses changes none, and names cannot be patterns", async () => {
+  const some = [tool("github", "list_issues"), tool("nope", "x")];
+  expect((await page.post("api/policy/states", { tools: some, state: "deny" })).status).toBe(422);
+  expect((await page.post("api/policy/states", { tools: [tool("github", "*")], state: "deny" })).status).toBe(400);
+  expect((await page.post("api/policy/states", { tools: [], state: "deny" })).status).toBe(400);
+  expect(config()).toBe(text);
+});
+
+test("a change says what it would have meant for the calls of the last week", async () => {
+  const now = Date.now();
+  const calls = ["codex", "codex", null].map((agent, place) => ({
+    ...storedCall(`c${place}`, now - place * 1_000),
+    ...{ config: scene.config, server: "crm", tool: "find", agent, startedBy: "exec" as const },
+  }));
+  const old = { ...calls[0]!, id: "old", at: now - 8 * 86_400_000 };
+  await inStore(scene.env, (store) => store.callLog.add([...calls, old, { ...calls[0]!, id: "x", config: "/other" }]));
+  const body = (state: string) => ({ tools: [tool("crm", "find")], state });
+  expect(await send<PageImpact>("policy/preview", body("deny"))).toEqual({
+    calls: 3,
+    text: "3 of 3 calls in the last 7 days would have been denied: codex 2, claudikins exec 1",
+  });
+  expect((await send<PageImpact>("policy/preview", body("allow"))).text).toContain("none would have gone another way");
+});

@@ -1,0 +1,132 @@
+/** The table of all tools and the figures in a real browser: search, states, undo, several at once, thousands of tools, and looks. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { storedCall } from "../store/contract/call-log.ts";
+import { axeFindings } from "../support/axe.ts";
+import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
+import { inStore } from "../support/stored.ts";
+import { scrollWidth, tooFaint } from "./in-browser.js";
+import { Scene, type SceneServer } from "./scene.ts";
+
+setDefaultTimeout(60_000);
+
+const shop: SceneServer = {
+  entry: { command: "shop-mcp" },
+  tools: [
+    { name: "list_orders", description: "Lists the orders." },
+    { name: "refund", description: "Pays back." },
+  ],
+};
+
+describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, () => {
+  let browser: Browser;
+  let scene: Scene;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+  beforeEach(async () => {
+    scene = await Scene.open({ shop });
+  });
+  afterEach(() => scene[Symbol.asyncDispose]());
+
+  async function open(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const opened = await openPage(browser, scene.url, { reducedMotion: "reduce", ...options });
+    opened.page.setDefaultTimeout(15_000);
+    await opened.page.locator("main .panel").first().waitFor();
+    await opened.page.keyboard.press("5");
+    await opened.page.locator(".tool-row").first().waitFor();
+    return opened;
+  }
+
+  test("a state is changed with one press, says what it would have meant, and is undone", async () => {
+    const call = { ...storedCall("c1", Date.now() - 1_000), config: scene.config, server: "shop", tool: "refund" };
+    await inStore(scene.env, (store) => store.callLog.add([{ ...call, agent: "codex" }]));
+    const before = readFileSync(scene.config, "utf8");
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByLabel("State of shop.refund").selectOption("deny");
+    await page.getByText("Saved in the config: shop.refund is denied").waitFor();
+    await page.getByText("1 of 1 call in the last 7 days would have been denied: codex 1").waitFor();
+    expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.deny).toEqual(["refund"]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Changed back: shop.refund").waitFor();
+    expect(readFileSync(scene.config, "utf8")).toBe(before);
+    expect(opened.said).toEqual([]);
+  });
+
+  test("several tools are set together, by the keyboard alone", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByLabel("Choose all tools of the list").focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "ask", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Set 2 tools to ask" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved in the config: 2 tools set to ask").waitFor();
+    const { shop } = JSON.parse(readFileSync(scene.config, "utf8")).mcpServers;
+    expect(shop.confirm).toEqual({ list_orders: "always", refund: "always" });
+  });
+
+  test("the search has the order of agents, and a press on a tool shows its signature", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.keyboard.press("/");
+    await page.keyboard.type("lists all orders");
+    await page.getByText("An agent finds", { exact: true }).waitFor();
+    await page.locator(".tool-row .cell-tool").first().click();
+    await page.getByRole("region", { name: "shop.list_orders" }).getByText("shop.list_orders(").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".tool-detail").waitFor({ state: "detached" });
+  });
+
+  test("5,000 tools are drawn as far as they are seen", async () => {
+    await scene[Symbol.asyncDispose]();
+    const many = (server: number) => Array.from({ length: 500 }, (_, at) => ({ name: `do_${server}_${at}` }));
+    const entries = Array.from({ length: 10 }, (_, at): [string, SceneServer] => {
+      return [`server${at}`, { entry: { command: "x" }, tools: many(at) }];
+    });
+    scene = await Scene.open(Object.fromEntries(entries));
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByText("5,000 tools", { exact: true }).waitFor();
+    expect(await page.locator(".tool-row").count()).toBeLessThan(100);
+    await page.locator(".cell-tool").first().focus();
+    await page.keyboard.press("End");
+    await page.locator('[aria-posinset="5000"] .cell-tool:focus').waitFor();
+  });
+
+  const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
+  test.each(looks)(
+    "in %s colours and %i pixels, both views fit, are legible, and axe finds nothing",
+    async (scheme, width) => {
+      const name = `<b>${"long-name-".repeat(12)}\u202e</b>`;
+      await scene[Symbol.asyncDispose]();
+      scene = await Scene.open({ shop, hostile: { ...shop, tools: [{ name, description: name }] } });
+      const call = { ...storedCall("c1", Date.now() - 1_000), server: "hostile", tool: name, agent: name, door: name };
+      await inStore(scene.env, (store) => store.callLog.add([{ ...call, config: scene.config }]));
+      const use = { calls: 1, failures: 1, durationMs: 5, resultChars: 9, takenChars: 8, argumentChars: 4 };
+      await scene.count((counts) => counts.addUse("hostile", name, use));
+      await using opened = await open({ viewport: { width, height: 900 }, colorScheme: scheme as "light" | "dark" });
+      const { page } = opened;
+      const look = async (what: string) => {
+        const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];
+        expect([what, ...found]).toEqual([what, width, [], []]);
+        expect(await page.locator("main b").count()).toBe(0);
+      };
+      await look("tools");
+      await page.getByText("\\u202e").first().click();
+      await page.locator(".tool-detail .arguments").waitFor();
+      await look("detail");
+      await page.keyboard.press("6");
+      for (const tab of ["Tools", "Agents", "Doors"]) {
+        await page.locator("main").getByRole("button", { name: tab, exact: true }).click();
+        await page.locator(".figure-table", { hasText: "\\u202e" }).waitFor();
+        await look(tab);
+      }
+      expect(opened.said).toEqual([]);
+    },
+  );
+});
