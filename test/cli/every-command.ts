@@ -721,6 +721,11 @@ export const table: Record<string, Cases> = {
     usage: { argv: ["--since", "yesterday"] },
     failure: undefined,
   },
+  "calls figures": {
+    success: { argv: ["--by", "server"], files: working },
+    usage: { argv: ["--by", "colour"] },
+    failure: undefined,
+  },
   "calls export": {
     success: { argv: ["--server", "odd"], files: working },
     usage: { argv: ["--limit", "3"] },

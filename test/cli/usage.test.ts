@@ -106,7 +106,7 @@ describe("help", () => {
       See what happens:
         ui           Open a local page: what runs, what waits for you, servers, rules
         executions   What was run, what runs and what waits (list, show, cancel, …)
-        calls        Show who called what (list, export)
+        calls        Show who called what (list, figures, export)
         stats        Show what was called and how many tokens it saved
         logs         Show what a server wrote to stderr and how it ended
         doctor       Check the whole setup and suggest fixes

@@ -279,6 +279,11 @@ describe("the rights of a session of the page", () => {
       const of = personId(provider.issuer, "bob");
       expect([route, (await ask(root, `api/${route}`, post({ id: of }))).status]).toEqual([route, 404]);
     }
+    // What is of the whole machine is on no person's page.
+    for (const route of ["figures", "policy/tools", "policy/uses", "policy/search?query=x", "rules"]) {
+      expect([route, (await ask(root, `api/${route}`)).status]).toEqual([route, 404]);
+    }
+    expect((await ask(root, "api/policy/states", post({ tools: [], state: "deny" }))).status).toBe(404);
     expect((await stateOf(await signedIn("bob"))).approvals).toMatchObject([{ id: approval!.id }]);
     // A sign-in that is older than the newest known token has no more rights.
     expect((await stateOf(await signedIn("ann"))).viewer?.mayApprove).toBe(false);

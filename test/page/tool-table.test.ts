@@ -102,3 +102,33 @@ test("a change says what it would have meant for the calls of the last week", as
   });
   expect((await send<PageImpact>("policy/preview", body("allow"))).text).toContain("none would have gone another way");
 });
+
+test("changes need the session and the header of the page, and come from the page itself", async () => {
+  const url = new URL(scene.url);
+  const exchanged = await fetch(new URL("api/session", `${url.origin}${url.pathname}`), {
+    method: "POST",
+    headers: { origin: url.origin, "content-type": "application/json", "claudikins-ui": "1" },
+    body: JSON.stringify({ token: url.hash.slice(1) }),
+  });
+  const own = {
+    origin: url.origin,
+    "content-type": "application/json",
+    "claudikins-ui": "1",
+    cookie: exchanged.headers.get("set-cookie")!.split(";")[0]!,
+  };
+  const { cookie: _, ...noSession } = own;
+  const { "claudikins-ui": __, ...noHeader } = own;
+  for (const path of ["policy/states", "policy/preview", "policy/undo"]) {
+    const body = JSON.stringify({ tools: [tool("crm", "find")], state: "deny" });
+    const statuses = [noSession, noHeader, { ...own, origin: "http://evil.example" }].map(async (headers) => {
+      return (await fetch(new URL(`api/${path}`, `${url.origin}${url.pathname}`), { method: "POST", headers, body }))
+        .status;
+    });
+    expect([path, ...(await Promise.all(statuses))]).toEqual([path, 401, 403, 403]);
+  }
+  for (const path of ["policy/tools", "policy/uses", "policy/search", "figures"]) {
+    const address = new URL(`api/${path}`, `${url.origin}${url.pathname}`);
+    expect((await fetch(address, { headers: noSession })).status).toBe(401);
+  }
+  expect(config()).toBe(text);
+});

@@ -74,7 +74,11 @@ export function Chart({ periods }: { periods: readonly Period[] }) {
         </ol>
         <div class="x-axis" aria-hidden="true">
           {periods.map(({ period }, place) => (
-            <span key={period}>{(periods.length - 1 - place) % step === 0 && <span>{dateText(period)}</span>}</span>
+            <span key={period}>
+              {(periods.length - 1 - place) % step === 0 && (
+                <span class={place === periods.length - 1 ? "is-last" : ""}>{dateText(period)}</span>
+              )}
+            </span>
           ))}
         </div>
       </div>

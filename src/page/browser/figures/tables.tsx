@@ -171,7 +171,10 @@ function Table<Row>({ title, none, rows, columns, keyOf, name }: TableProps<Row>
                     {value === null ? <span class="about">–</span> : column.text(value)}
                     {column.hasBar && value !== null && value > 0 && (
                       <span class="share" aria-hidden="true">
-                        <span style={{ width: `${(100 * value) / (tops.get(column.title) ?? 1)}%` }} />
+                        <span
+                          class="share-bar"
+                          style={{ width: `${(100 * value) / (tops.get(column.title) ?? 1)}%` }}
+                        />
                       </span>
                     )}
                   </td>
