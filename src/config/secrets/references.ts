@@ -85,6 +85,7 @@ const keysOfConfig: readonly string[] = [
   "llm",
   "telemetry",
   "registries",
+  "approvals.notify",
   "auth.oidc.clientSecret",
   "auth.oidc.introspection.clientSecret",
   "auth.oidc.scim.token",
@@ -98,18 +99,23 @@ export function entryReferenceProblem(entry: object): ReferenceProblem | undefin
 
 /** The mistakes in the references of the config, beside the servers. */
 export function configReferenceProblem(config: object): ReferenceProblem | undefined {
-  const { mcpServers: _, auth, ...rest } = config as Record<string, unknown>;
+  const { mcpServers: _, auth, approvals, ...rest } = config as Record<string, unknown>;
+  const { notify, ...waiting } = isObject(approvals) ? approvals : {};
   const { sealingKey, oidc, ...others } = isObject(auth) ? auth : {};
   const { clientSecret, introspection, scim, ...provider } = isObject(oidc) ? oidc : {};
   const { token, ...directory } = isObject(scim) ? scim : {};
   const { clientSecret: asking, ...endpoint } = isObject(introspection) ? introspection : {};
   const secret = {
+    "approvals.notify": notify,
     "auth.oidc.clientSecret": clientSecret,
     "auth.oidc.introspection.clientSecret": asking,
     "auth.oidc.scim.token": token,
     "auth.sealingKey": sealingKey,
   };
-  return problemIn({ ...rest, auth: { ...others, provider, endpoint, directory }, ...secret }, keysOfConfig);
+  return problemIn(
+    { ...rest, approvals: waiting, auth: { ...others, provider, endpoint, directory }, ...secret },
+    keysOfConfig,
+  );
 }
 
 interface ReferenceProblem {
