@@ -279,7 +279,7 @@ describe("the rights of a session of the page", () => {
       const of = personId(provider.issuer, "bob");
       expect([route, (await ask(root, `api/${route}`, post({ id: of }))).status]).toEqual([route, 404]);
     }
-    // What is of the whole machine is on no person's page.
+    // The page of a person has nothing of the whole machine.
     for (const route of ["figures", "policy/tools", "policy/uses", "policy/search?query=x", "rules"]) {
       expect([route, (await ask(root, `api/${route}`)).status]).toEqual([route, 404]);
     }

@@ -101,7 +101,7 @@ async function untilAllEnded(site: Site): Promise<Set<string>> {
 const isOpen = ({ state }: BriefDelivery) => state !== "done" && state !== "dead";
 
 /**
- * A question whether everything has ended. What waits for a time gets it by the clocks. What fails is repaired, in a patient round only once it
+ * A question whether everything has ended. Work that waits for a time gets it by the clocks. A failed delivery is repaired, in a patient round only once it
  * is dead, and then begun again by its user.
  */
 function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promise<boolean> {
@@ -139,7 +139,7 @@ function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promi
       await site.claudikins("programs", "retry", ...refused.map(({ id }) => id));
       return false;
     }
-    // What follows from the last delivery is in the queue before that one has ended. Files and lists are looked at again.
+    // The events of the last delivery are in the queue before that one has ended. Files and lists are looked at again.
     const isComplete = problemsOf(await seen()).length === 0;
     quietLooks += 1;
     return isComplete || quietLooks > 10_000 / lookMs;

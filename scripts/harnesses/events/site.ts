@@ -138,7 +138,7 @@ export class Site implements AsyncDisposable {
     await this.#untilWatched();
   }
 
-  /** The list that is there when the daemon looks first is no event, and neither are updates before it has subscribed. */
+  /** The list that the daemon finds first counts as no event, and the same holds for updates before it has subscribed. */
   async #untilWatched(): Promise<void> {
     for (let tools = 1; ; tools++) {
       await this.recorder.addTool(`first_${tools}`);
