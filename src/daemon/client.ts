@@ -45,10 +45,14 @@ export class DaemonClient {
     return this.reach(() => this.#answer(path, text, signal));
   }
 
-  /** Whether a daemon of this user answers. One that is stopped or hangs is silent. */
-  async state(): Promise<"answers" | "silent" | "none"> {
-    const { stateOf } = await import("./peers.ts");
-    return stateOf(this.place.socket);
+  /** Whether a daemon of this user is running, and answers. */
+  async isThere(): Promise<boolean> {
+    const { statusOf } = await import("./peers.ts");
+    try {
+      return (await statusOf(this.place.socket)) !== undefined;
+    } catch {
+      return false;
+    }
   }
 
   /** The same as `post`, if a daemon is running that takes the request. Otherwise undefined: nothing was done. */

@@ -4,7 +4,7 @@ import { namesIn, readIfThere } from "../base/files.ts";
 import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Holder, holderOf } from "./daemon-note.ts";
-import { allPlaces, type DaemonPaths, isNobody, refuseForeign } from "./place.ts";
+import { allPlaces, type DaemonPaths, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
@@ -54,17 +54,6 @@ export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; si
 /** Undefined if no daemon is listening, or if it does not answer in time. */
 export async function statusOf(socket: string, withinMs = peerAnswerMs): Promise<Status | undefined> {
   return (await ask(socket, "GET /status", undefined, withinMs)) as Status | undefined;
-}
-
-/** Whether a daemon answers. A silent one was paused, hangs or is ending. */
-export async function stateOf(socket: string): Promise<"answers" | "silent" | "none"> {
-  try {
-    refuseForeign(socket);
-    await requestDaemon(socket, "GET /status", { body: "", signal: AbortSignal.timeout(peerAnswerMs) });
-    return "answers";
-  } catch (error) {
-    return isNobody(error) ? "none" : "silent";
-  }
 }
 
 /** The number of calls that are still running. Undefined if no daemon is listening. */

@@ -39,22 +39,3 @@ test.skipIf(process.platform === "win32")(
     expect((await project.claudikins("daemon", "status")).stderr).toStartWith("No daemon is running.");
   },
 );
-
-test.skipIf(process.platform === "win32")(
-  "exec beside a paused daemon runs in its own process, and waits for the daemon only once",
-  async () => {
-    Object.assign(project.env, { CLAUDIKINS_DAEMON: "on", CLAUDIKINS_LOG: "warn" });
-    const code = "return (await seen.seen()).pid";
-    const shared = await project.claudikins("exec", "-e", code);
-    expect(shared).toMatchObject({ exitCode: 0 });
-    const [daemon] = await project.daemons();
-    process.kill(daemon!.pid, "SIGSTOP");
-    const alone = await project.claudikins("exec", "-e", code);
-    process.kill(daemon!.pid, "SIGCONT");
-    expect(alone).toMatchObject({ exitCode: 0 });
-    expect(alone.stdout).not.toBe(shared.stdout);
-    // A second wait would be for its servers, and is told.
-    expect(alone.stderr).not.toContain("without the daemon");
-    expect((await project.daemons())[0]!.calls.done).toBe(daemon!.calls.done);
-  },
-);

@@ -74,11 +74,9 @@ export default command({
     if (args["record-file"] !== undefined && args["dry-run"]) {
       throw new ClaudikinsError("USAGE", "--record-file cannot be used with --dry-run");
     }
-    let isAlone = args["no-daemon"];
     if (!args.record && args["record-file"] === undefined && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ source, limits, check: args.check }, args, io);
-      if (done === "silent") isAlone = true;
-      else if (done)
+      if (done)
         return await writeAnswer(await outcomeAnswer(done.outcome, formOf(args, done.folders), io), args.json, io);
     }
     // The worker starts on another core while the rest is loaded.
@@ -90,20 +88,16 @@ export default command({
       import("../../programs/execution/executions.ts"),
     ]);
     await using wire = await openWire(args, io);
-    await using app = await openApp(
-      io,
-      { ...args, "no-daemon": isAlone },
-      {
-        sandbox,
-        sharing: "shell",
-        ownMeanwhile: true,
-        waitsForApprovals: true,
-        trace: wire?.trace,
-        recording: args,
-        observed: {},
-        person: personAtTerminal(() => activity, io),
-      },
-    );
+    await using app = await openApp(io, args, {
+      sandbox,
+      sharing: "shell",
+      ownMeanwhile: true,
+      waitsForApprovals: true,
+      trace: wire?.trace,
+      recording: args,
+      observed: {},
+      person: personAtTerminal(() => activity, io),
+    });
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
     const trace = commandTrace(io.env);

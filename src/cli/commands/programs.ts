@@ -291,11 +291,9 @@ export const run = command({
     }
     const form = (folders: OutputFolders) => ({ json: args.json === true, output: args.output, folders });
     const { mayUseDaemon, runInDaemon } = await import("../daemon/with-daemon.ts");
-    let isAlone = args["no-daemon"];
     if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ program: name, input, limits }, args, io);
-      if (done === "silent") isAlone = true;
-      else if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
+      if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
     }
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
@@ -305,18 +303,14 @@ export const run = command({
       import("../terminal/at-terminal.ts"),
       import("../terminal/progress.ts"),
     ]);
-    await using app = await openApp(
-      io,
-      { ...args, "no-daemon": isAlone },
-      {
-        sandbox,
-        sharing: "shell",
-        waitsForApprovals: true,
-        recording: args,
-        observed: {},
-        person: personAtTerminal(() => activity, io),
-      },
-    );
+    await using app = await openApp(io, args, {
+      sandbox,
+      sharing: "shell",
+      waitsForApprovals: true,
+      recording: args,
+      observed: {},
+      person: personAtTerminal(() => activity, io),
+    });
     const activity = new Activity(io.stderr, `Running ${program.name}`);
     const { onProgress } = activity;
     const asked = { ...request, limits, dryRun: dryRunOf(args), trace: commandTrace(io.env), onProgress };

@@ -59,18 +59,17 @@ interface RunInDaemon {
 }
 
 /**
- * Runs a program in the daemon, where its servers are, if one is running. Undefined otherwise, and "silent" if it does not answer: nothing
- * was done. An interruption cancels the program, and the outcome says so. Throws what the daemon throws.
+ * Runs a program in the daemon, where its servers are, if one is running and answers. Undefined otherwise: nothing was done. An
+ * interruption cancels the program, and the outcome says so. Throws what the daemon throws.
  */
 export async function runInDaemon(
   program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,
   flags: ConfigFlags,
   io: Io,
-): Promise<RunInDaemon | "silent" | undefined> {
+): Promise<RunInDaemon | undefined> {
   const { client, caller } = await daemonOf(flags, io);
   // A daemon that has stopped would run the program when it goes on, and nobody knows when.
-  const state = await client.state();
-  if (state !== "answers") return state === "silent" ? state : undefined;
+  if (!(await client.isThere())) return undefined;
   const id = newId(Date.now());
   const forget = onAbort(io.interrupted, () => void client.postToRunning("/cancel", { id }).catch(() => {}));
   try {
