@@ -19,7 +19,8 @@ import { all, type Database, first, run, tell, type Values, type Work } from "./
 /** All but the arguments, which may be long. */
 const columns =
   "id, config, door, person, person_name, execution, call, owner, line, code, server, tool, excerpt, args_chars, args_bytes, why, told, changed, bound, " +
-  "state, scope, asked_at, expires_at, decided_at, decided_by, reason";
+  "state, scope, asked_at, expires_at, decided_at, decided_by, " +
+  "(SELECT reason FROM claudikins.denials WHERE approval = approvals.id) AS reason";
 
 /** `changed` and `bound` are JSON. */
 type Row = Omit<Approval, "changed" | "bound"> & { changed: string | null; bound: string };
@@ -154,6 +155,7 @@ function* changedRows(change: ApprovalChange, now: number): Work<Approval[]> {
       const { ids } = change;
       const closed = "DELETE FROM claudikins.approvals WHERE id IN (SELECT value FROM texts($ids)) AND state <> 'open'";
       yield* run(closed, { ids });
+      yield* pruneReasons();
       return [];
     }
     case "note":
@@ -191,14 +193,9 @@ const closed = "args = NULL, decided_at = $now";
 export function* decide(id: string, decision: Decision, now: number): Work<Approval[]> {
   const { state, by } = decision;
   const isApproved = state === "approved";
-  const values = {
-    state,
-    scope: isApproved ? decision.scope : null,
-    reason: isApproved ? null : (decision.reason ?? null),
-    by,
-    now,
-  };
-  const set = `UPDATE claudikins.approvals SET state = $state, scope = $scope, decided_by = $by, reason = $reason, ${closed}
+  const reason = isApproved ? null : (decision.reason ?? null);
+  const values = { state, scope: isApproved ? decision.scope : null, by, now };
+  const set = `UPDATE claudikins.approvals SET state = $state, scope = $scope, decided_by = $by, ${closed}
     WHERE state = 'open' AND expires_at > $now`;
   const [decided] = yield* approvalsIn(`${set} AND id = $id RETURNING ${columns}`, { ...values, id });
   if (!decided || decision.state === "approved") return decided ? [decided] : [];
@@ -210,7 +207,12 @@ export function* decide(id: string, decision: Decision, now: number): Work<Appro
     server,
     tool,
   });
-  return [decided, ...others.sort(byAge)];
+  const rows = [decided, ...others.sort(byAge)];
+  if (reason === null) return rows;
+  const ids = rows.map((row) => row.id);
+  const statement = "INSERT INTO claudikins.denials (approval, reason) SELECT value, $reason FROM texts($ids)";
+  yield* run(statement, { ids, reason });
+  return rows.map((row) => ({ ...row, reason }));
 }
 
 /** In the order of the ids. */
@@ -236,12 +238,18 @@ function byAge(a: Approval, b: Approval): number {
 }
 
 /** Deletes rows that were decided long ago, and the oldest if a config has many. */
-export function prune(now: number): Work<number> {
-  return run(
+export function* prune(now: number): Work<number> {
+  const count = yield* run(
     `DELETE FROM claudikins.approvals WHERE state <> 'open' AND (decided_at < $before OR place IN (SELECT place FROM
        (SELECT place, row_number() OVER (PARTITION BY config ORDER BY decided_at DESC) AS number
         FROM claudikins.approvals WHERE state <> 'open') AS decided
      WHERE number > $kept))`,
     { before: now - approvalKeptDays * dayMs, kept: maxDecidedApprovals },
   );
+  if (count > 0) yield* pruneReasons();
+  return count;
+}
+
+function pruneReasons(): Work<number> {
+  return run("DELETE FROM claudikins.denials WHERE approval NOT IN (SELECT id FROM claudikins.approvals)");
 }

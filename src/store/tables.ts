@@ -89,6 +89,13 @@ CREATE TABLE claudikins.deliveries (
 CREATE INDEX due_deliveries ON claudikins.deliveries (place, trigger_id, state, next_at) WHERE state <> 'done';
 CREATE INDEX deliveries_of_execution ON claudikins.deliveries (execution) WHERE execution IS NOT NULL;
 `,
+  denials: `
+-- The reasons of denied approvals, for the programs. A row goes with its approval.
+CREATE TABLE claudikins.denials (
+  approval ID PRIMARY KEY,
+  reason TEXT NOT NULL
+);
+`,
   sign_outs: `
 -- The people who have signed out at the provider, see people.ts. \`told_at\` is by our clock.
 CREATE TABLE claudikins.sign_outs (
@@ -235,7 +242,6 @@ CREATE TABLE claudikins.approvals (
   expires_at NUMBER NOT NULL,
   decided_at NUMBER,
   decided_by TEXT,
-  reason TEXT,
   args TEXT
 );
 CREATE INDEX open_approvals ON claudikins.approvals (expires_at) WHERE state = 'open';

@@ -31,6 +31,7 @@ const tables: Record<string, Kept> = {
     owner: "the person for whom the program runs, and approvers",
     labels: "shown to people only; an agent gets the decision and no argument",
   },
+  denials: { owner: "that of its approval, with which it goes", labels: "the words of the person who denied" },
   records: ofOperator("in the record: a program that is saved of it keeps them"),
   activity: ofOperator("none: names and sizes of a record, with which it goes"),
   calllog: {

@@ -100,6 +100,23 @@ export function approvalsContract(processes: Processes): void {
       expect(others).toEqual([]);
     });
 
+    test("keep the reason of a no, for all calls that it decides, until they are removed", async () => {
+      const [first, second] = [await ask(), await ask({ call: 2 })];
+      const other = await ask({ execution: "e2" });
+      const reason = "use the test branch";
+      const decided = await decide(first.id, { ...no, reason });
+      expect(decided.map((row) => [row.id, row.reason])).toEqual([
+        [first.id, reason],
+        [second.id, reason],
+      ]);
+      await decide(other.id, no);
+      const reasons = async () => (await rows().list({})).map((row) => row.reason);
+      expect(await reasons()).toEqual([reason, reason, null]);
+      await change({ type: "remove", ids: [first.id] });
+      expect(await reasons()).toEqual([reason, null]);
+      expect(await rows().get(second.id)).toEqual(decided[1]);
+    });
+
     test("too late or without a row change nothing", async () => {
       const { id } = await ask();
       expect([await decide("unknown0", yes), await decide(id, yes, 2_000)]).toEqual([[], []]);
