@@ -94,7 +94,7 @@ export interface PageApproval {
   facts?: PageFacts | undefined;
 }
 
-/** Who asks, the labelled data that was read before, and the differences from the last approved call. */
+/** The asker of a call, the labelled data that was read before, and the differences from the last approved call. */
 export interface PageFacts {
   /** The home folder is shown as ~. Undefined if the execution is not stored. */
   asker?:

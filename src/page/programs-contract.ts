@@ -38,7 +38,7 @@ export interface PageProgramAbout {
   deliveries: PageDelivery[];
 }
 
-/** Who is told what has become of a program. */
+/** A command, an address, a tool or an agent that is told the outcomes of a program. */
 export interface PageNotification {
   id: string;
   /** `if it failed, webhook https://example.com` */

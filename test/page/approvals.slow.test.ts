@@ -98,7 +98,7 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     expect(await notice(page)).toBe("Approved, and the rule is written: shop.refund");
   });
 
-  test("offer no rule for another config, and none for a program to a call without one", async () => {
+  test("have no button for a rule if the config is another one, and none for a program if the call has none", async () => {
     await ask({ config: "/other/claudikins.json", line: null, code: null });
     await using opened = await open();
     const { page } = opened;

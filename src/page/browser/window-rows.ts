@@ -57,3 +57,14 @@ export function useWindowRows(list: RefObject<HTMLElement | null>, count: number
     scrollTo: (place) => virtualizer.scrollToIndex(place, { align: "auto" }),
   };
 }
+
+/** Whether the list has at least this width. */
+export function useIsWide(list: RefObject<HTMLElement | null>, pixels: number): boolean {
+  const [isWide, setWide] = useState(window.innerWidth > pixels);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWide((entry?.contentRect.width ?? 0) >= pixels));
+    if (list.current) observer.observe(list.current);
+    return () => observer.disconnect();
+  }, [list, pixels]);
+  return isWide;
+}

@@ -73,7 +73,7 @@ function impactText({ calls, denied, asked, made, by }: Omit<Impact, "text">): s
   const days = `the last ${impactDays} days`;
   if (calls === 0) return `No call in ${days}`;
   const changed = denied + asked + made;
-  if (changed === 0) return `${counted(calls, "call")} in ${days}, and none would have gone another way`;
+  if (changed === 0) return `${counted(calls, "call")} in ${days}: the change would have made no difference`;
   const how =
     denied > 0
       ? "would have been denied"

@@ -7,9 +7,9 @@ import { visible } from "../../../policy/visible.ts";
 import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
+import { Choice, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text, ToolName } from "../text.tsx";
-import { Choice, named, spans } from "./choice.tsx";
 
 /** Silence after which typed conditions count. */
 const typedMs = 250;
@@ -39,31 +39,21 @@ export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
     <>
-      <form class="filters call-filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-        <label class="search">
-          <span class="hidden">Tool</span>
-          <input
-            id="filter"
-            type="search"
-            placeholder="A tool: server.tool"
-            autoComplete="off"
-            spellcheck={false}
-            value={query.tool ?? ""}
-            onInput={(event) => set({ tool: event.currentTarget.value || undefined })}
-          />
-        </label>
+      <FilterForm className="call-filters" isSet={isSet} onClear={() => setQuery({})}>
+        <SearchField
+          name="Tool"
+          placeholder="A tool: server.tool"
+          value={query.tool}
+          isFilter
+          onChange={(tool) => set({ tool })}
+        />
         {hasOthers && (
-          <label class="search">
-            <span class="hidden">Person or token</span>
-            <input
-              type="search"
-              placeholder="A person or a token"
-              autoComplete="off"
-              spellcheck={false}
-              value={query.who ?? ""}
-              onInput={(event) => set({ who: event.currentTarget.value || undefined })}
-            />
-          </label>
+          <SearchField
+            name="Person or token"
+            placeholder="A person or a token"
+            value={query.who}
+            onChange={(who) => set({ who })}
+          />
         )}
         <Choice
           name="Outcome"
@@ -82,12 +72,7 @@ export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
             onChange={(server) => set({ server })}
           />
         )}
-        {isSet && (
-          <button type="button" class="plain" onClick={() => setQuery({})}>
-            Clear
-          </button>
-        )}
-      </form>
+      </FilterForm>
       {problem && <Problem reason={problem} />}
       {calls?.length === 0 && (
         <p class="empty">{isSet ? "No call fits these filters." : "No call has been made yet."}</p>

@@ -1,6 +1,7 @@
 /** The filters of the list of executions. */
-import { Key, Text } from "../text.tsx";
-import { Choice, named, spans } from "./choice.tsx";
+
+import { Choice, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
+import { Text } from "../text.tsx";
 import type { Query } from "./query.ts";
 
 const states = ["running", "waiting", "done", "failed", "denied", "cancelled"].map((state) => [state, state] as const);
@@ -19,20 +20,15 @@ export function Filters({ query, agents, doors, servers, hasKeys, onChange }: Fi
   const set = (part: Query) => onChange({ ...query, ...part });
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
-    <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-      <label class="search">
-        <span class="hidden">Find executions</span>
-        <input
-          id="filter"
-          type="search"
-          placeholder="Find: a comment, a tool, an agent, a folder …"
-          autoComplete="off"
-          spellcheck={false}
-          value={query.text ?? ""}
-          onInput={(event) => set({ text: event.currentTarget.value || undefined })}
-        />
-        {hasKeys && <Key>/</Key>}
-      </label>
+    <FilterForm isSet={isSet} onClear={() => onChange({})}>
+      <SearchField
+        name="Find executions"
+        placeholder="Find: a comment, a tool, an agent, a folder …"
+        value={query.text}
+        isFilter
+        hasKey={hasKeys}
+        onChange={(text) => set({ text })}
+      />
       <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
       <Choice name="Time" value={query.hours} any="Any time" choices={spans} onChange={(hours) => set({ hours })} />
       {servers.length > 0 && (
@@ -68,11 +64,6 @@ export function Filters({ query, agents, doors, servers, hasKeys, onChange }: Fi
           <Text>{query.tool}</Text> <span aria-hidden="true">✕</span>
         </button>
       )}
-      {isSet && (
-        <button type="button" class="plain" onClick={() => onChange({})}>
-          Clear
-        </button>
-      )}
-    </form>
+    </FilterForm>
   );
 }

@@ -1,8 +1,8 @@
 /** The list of executions: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { PageExecution } from "../../activity-contract.ts";
-import { placeAfter } from "../list-keys.ts";
-import { useWindowRows } from "../window-rows.ts";
+import { useWindowRoving } from "../window-roving.ts";
+import { useIsWide, useWindowRows } from "../window-rows.ts";
 import { RowContent } from "./row.tsx";
 
 /** Width from which a row is one line, and the heights of rows, in pixels. */
@@ -21,43 +21,18 @@ interface ListProps {
 
 export function ActivityList({ rows, chosen, onChoose, onMore }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
-  const [isWide, setWide] = useState(window.innerWidth > oneLinePixels);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWide((entry?.contentRect.width ?? 0) >= oneLinePixels));
-    if (list.current) observer.observe(list.current);
-    return () => observer.disconnect();
-  }, []);
+  const isWide = useIsWide(list, oneLinePixels);
   const shown = useWindowRows(list, rows.length, isWide ? lowRowPixels : highRowPixels);
-  const [current, setCurrent] = useState<string>();
-  const isFocusWanted = useRef(false);
-  const stop = current !== undefined && rows.some(({ id }) => id === current) ? current : rows[0]?.id;
+  const { stop, setCurrent, onKeyDown } = useWindowRoving(
+    list,
+    rows.map(({ id }) => id),
+    shown.scrollTo,
+  );
 
   const last = shown.rows.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= rows.length - rowsAhead) onMore?.();
   }, [last, rows.length, onMore]);
-
-  useLayoutEffect(() => {
-    if (!isFocusWanted.current) return;
-    const row = list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(stop ?? "")}"]`);
-    if (!row) return;
-    isFocusWanted.current = false;
-    row.focus({ preventScroll: true });
-  });
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const to = placeAfter(
-      event,
-      rows.findIndex(({ id }) => id === stop),
-      rows.length,
-    );
-    const row = to === undefined ? undefined : rows[to];
-    if (!row) return;
-    event.preventDefault();
-    isFocusWanted.current = true;
-    setCurrent(row.id);
-    shown.scrollTo(to!);
-  };
 
   return (
     <div class={isWide ? "activity wide" : "activity high"}>

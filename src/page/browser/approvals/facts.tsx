@@ -1,4 +1,4 @@
-/** Who asks, the labelled data that was read before, and the differences from the last approved call of the tool. */
+/** Shows the asker of a call, the labelled data that was read before, and the differences from the last approved call of the tool. */
 import { counted } from "../../../base/counted.ts";
 import type { PageApproval } from "../../contract.ts";
 import { Age } from "../age.tsx";

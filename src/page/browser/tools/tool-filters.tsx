@@ -1,6 +1,5 @@
 /** The search and the filters of the tools. */
-import { Choice, named } from "../activity/choice.tsx";
-import { Key } from "../text.tsx";
+import { Choice, FilterForm, named, SearchField } from "../filter-form.tsx";
 import type { ToolQuery } from "./found-tools.ts";
 
 const states = [
@@ -36,20 +35,15 @@ export function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProp
   const set = (part: ToolQuery) => onChange({ ...query, ...part });
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
-    <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-      <label class="search">
-        <span class="hidden">Search as an agent does</span>
-        <input
-          id="filter"
-          type="search"
-          placeholder="Search as an agent does: refund an order …"
-          autoComplete="off"
-          spellcheck={false}
-          value={query.text ?? ""}
-          onInput={(event) => set({ text: event.currentTarget.value || undefined })}
-        />
-        <Key>/</Key>
-      </label>
+    <FilterForm isSet={isSet} onClear={() => onChange({})}>
+      <SearchField
+        name="Search as an agent does"
+        placeholder="Search as an agent does: refund an order …"
+        value={query.text}
+        isFilter
+        hasKey
+        onChange={(text) => set({ text })}
+      />
       <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
       {servers.length > 1 && (
         <Choice
@@ -72,11 +66,6 @@ export function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProp
           onChange={(door) => set({ door })}
         />
       )}
-      {isSet && (
-        <button type="button" class="plain" onClick={() => onChange({})}>
-          Clear
-        </button>
-      )}
-    </form>
+    </FilterForm>
   );
 }

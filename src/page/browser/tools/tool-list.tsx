@@ -1,12 +1,12 @@
 /** The list of tools: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageToolState } from "../../tools-contract.ts";
 import { Age } from "../age.tsx";
-import { placeAfter } from "../list-keys.ts";
 import { Text, ToolName } from "../text.tsx";
-import { useWindowRows } from "../window-rows.ts";
+import { useWindowRoving } from "../window-roving.ts";
+import { useIsWide, useWindowRows } from "../window-rows.ts";
 import { type States, stateWords } from "./change-states.ts";
 import { keyOf, type Line, type ListedTool } from "./found-tools.ts";
 
@@ -27,39 +27,11 @@ const idOf = (line: Line) => ("tool" in line ? keyOf(line.tool.row) : undefined)
 
 export function ToolList({ lines, shown, chosen, canChange, states, onShow, onChoose }: ToolListProps) {
   const list = useRef<HTMLUListElement>(null);
-  const [isWide, setWide] = useState(window.innerWidth > oneLinePixels);
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWide((entry?.contentRect.width ?? 0) >= oneLinePixels));
-    if (list.current) observer.observe(list.current);
-    return () => observer.disconnect();
-  }, []);
+  const isWide = useIsWide(list, oneLinePixels);
   const isFound = lines.some((line) => "heading" in line);
   const drawn = useWindowRows(list, lines.length, isWide ? (isFound ? foundRowPixels : lowRowPixels) : highRowPixels);
-  const [current, setCurrent] = useState<string>();
-  const isFocusWanted = useRef(false);
   const ids = lines.map(idOf);
-  const stop = current !== undefined && ids.includes(current) ? current : ids.find((id) => id !== undefined);
-  useLayoutEffect(() => {
-    if (!isFocusWanted.current) return;
-    const row = list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(stop ?? "")}"]`);
-    if (!row) return;
-    isFocusWanted.current = false;
-    row.focus({ preventScroll: true });
-  });
-  const onKeyDown = (event: KeyboardEvent) => {
-    // Arrows have a meaning of their own in these.
-    if ((event.target as HTMLElement).closest("select, input")) return;
-    const at = ids.indexOf(stop);
-    let to = placeAfter(event, at, ids.length);
-    const step = (to ?? at) < at ? -1 : 1;
-    while (to !== undefined && to >= 0 && to < ids.length && ids[to] === undefined) to += step;
-    const id = to === undefined ? undefined : ids[to];
-    if (id === undefined) return;
-    event.preventDefault();
-    isFocusWanted.current = true;
-    setCurrent(id);
-    drawn.scrollTo(to!);
-  };
+  const { stop, setCurrent, onKeyDown } = useWindowRoving(list, ids, drawn.scrollTo);
   const all = ids.filter((id) => id !== undefined);
   const isAll = all.length > 0 && all.every((id) => chosen.has(id));
   const toggle = (id: string) => {

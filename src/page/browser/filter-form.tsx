@@ -1,0 +1,99 @@
+/** The fields by which a list is narrowed: searches and choices. */
+import type { ComponentChildren } from "preact";
+import { visible } from "../../policy/visible.ts";
+import { Key } from "./text.tsx";
+
+/** Characters of a name in a list of choices. */
+const maxChoiceChars = 60;
+
+type Choices = readonly (readonly [value: string, text: string])[];
+
+/** Hours until now. */
+export const spans: Choices = [
+  ["1", "Last hour"],
+  ["24", "Last 24 hours"],
+  ["168", "Last 7 days"],
+];
+
+/** Names that servers and agents have chosen. */
+export function named(names: readonly string[]): Choices {
+  return names.map((name) => [name, visible(name).slice(0, maxChoiceChars)] as const);
+}
+
+interface ChoiceProps {
+  name: string;
+  value: string | undefined;
+  /** The text of no choice. */
+  any: string;
+  choices: Choices;
+  onChange(value: string | undefined): void;
+}
+
+export function Choice({ name, value = "", any, choices, onChange }: ChoiceProps) {
+  return (
+    <select
+      aria-label={name}
+      class={value === "" ? "" : "is-set"}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value || undefined)}
+    >
+      <option value="">{any}</option>
+      {choices.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface FilterFormProps {
+  children: ComponentChildren;
+  className?: string;
+  /** Whether a field is set, so that it can be cleared. */
+  isSet: boolean;
+  onClear(): void;
+}
+
+export function FilterForm({ children, className = "", isSet, onClear }: FilterFormProps) {
+  return (
+    <form class={`filters ${className}`} aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+      {children}
+      {isSet && (
+        <button type="button" class="plain" onClick={onClear}>
+          Clear
+        </button>
+      )}
+    </form>
+  );
+}
+
+interface SearchFieldProps {
+  /** For screen readers. */
+  name: string;
+  placeholder: string;
+  value: string | undefined;
+  /** Whether `/` leads to the field. There is one such field in a view. */
+  isFilter?: boolean;
+  /** Whether the key is shown in it. */
+  hasKey?: boolean;
+  onChange(value: string | undefined): void;
+}
+
+export function SearchField({ name, placeholder, value, isFilter, hasKey, onChange }: SearchFieldProps) {
+  return (
+    <label class="search">
+      <span class="hidden">{name}</span>
+      <input
+        id={isFilter ? "filter" : undefined}
+        type="search"
+        placeholder={placeholder}
+        autoComplete="off"
+        spellcheck={false}
+        value={value ?? ""}
+        onInput={(event) => onChange(event.currentTarget.value || undefined)}
+      />
+      {hasKey && <Key>/</Key>}
+    </label>
+  );
+}
