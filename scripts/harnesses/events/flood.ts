@@ -32,9 +32,13 @@ let sentBytes = 0;
 /** Sends the texts, and resolves when each was answered or the connection is closed. */
 async function exchange(order: FloodOrder, texts: readonly string[], socket: Connection): Promise<void> {
   const answered = socket.answers(texts.length);
-  socket.write(texts.join(""));
+  void socket.write(texts.join(""));
   const chunk = Buffer.alloc(65_536, 0x20);
-  for (let sent = 0; sent < (order.followedByBytes ?? 0) && !socket.hasAnswered && !socket.isClosed; sent += chunk.length) {
+  for (
+    let sent = 0;
+    sent + chunk.length < (order.followedByBytes ?? 0) && !socket.hasAnswered && !socket.isClosed;
+    sent += chunk.length
+  ) {
     await socket.write(chunk);
     sentBytes += chunk.length;
   }
@@ -45,6 +49,7 @@ class Connection {
   readonly #socket: ReturnType<typeof connect>;
   #left = 0;
   #resolve = () => {};
+  #written = () => {};
   #tail = "";
   isClosed = false;
 
@@ -66,14 +71,13 @@ class Connection {
     });
   }
 
+  /** Resolves when it was sent, or when the connection is closed. */
   write(data: string | Buffer): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.isClosed || this.#socket.write(data)) resolve();
-    else {
-      this.#socket.once("drain", resolve);
-      this.#socket.once("close", resolve);
-    }
-    return promise;
+    return new Promise((resolve) => {
+      this.#written = resolve;
+      if (this.isClosed) resolve();
+      else this.#socket.write(data, () => resolve());
+    });
   }
 
   end(): void {
@@ -89,12 +93,13 @@ class Connection {
     // The line of a status may be cut.
     const last = all.lastIndexOf("HTTP/1.1 ");
     const isCut = last !== -1 && all.length - last < "HTTP/1.1 200 ".length;
-    this.#tail = isCut ? all.slice(last) : /H?T?T?P?\/?1?\.?1?$/.exec(all.slice(-9))?.[0] ?? "";
+    this.#tail = isCut ? all.slice(last) : (/H?T?T?P?\/?1?\.?1?$/.exec(all.slice(-9))?.[0] ?? "");
     if (this.#left <= 0) this.#resolve();
   }
 
   #close(): void {
     this.isClosed = true;
+    this.#written();
     this.#resolve();
   }
 }

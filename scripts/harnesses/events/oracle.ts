@@ -27,7 +27,9 @@ export function problemsOf(seen: Seen): string[] {
   const twice = [...calls].flatMap(([key, count]) =>
     count > 1 && !key.startsWith("noted ") ? [`${key} was called ${count} times`] : [],
   );
-  const toldTwice = [...told].flatMap(([id, count]) => (count > 1 ? [`the notification ${id} came ${count} times`] : []));
+  const toldTwice = [...told].flatMap(([id, count]) =>
+    count > 1 ? [`the notification ${id} came ${count} times`] : [],
+  );
   const open = deliveries.filter(({ state }) => state !== "done" && state !== "dead");
   return [
     ...twice,
@@ -84,8 +86,7 @@ function ofOutcomes({ deliveries, calls, told }: Seen): string[] {
   });
   const failed = takes.filter((each) => each.state === "dead");
   const alarmed = new Set(of("alarm").map(({ event }) => event));
-  const isAlarmed = ({ id, execution }: BriefDelivery) =>
-    alarmed.has(execution ?? "") || alarmed.has(`delivery ${id}`);
+  const isAlarmed = ({ id, execution }: BriefDelivery) => alarmed.has(execution ?? "") || alarmed.has(`delivery ${id}`);
   const silent = failed.filter((each) => !isAlarmed(each));
   const false_ = done.filter(({ execution }) => alarmed.has(execution ?? ""));
   const isDone = ({ state }: BriefDelivery) => state === "done";
@@ -99,7 +100,9 @@ function ofOutcomes({ deliveries, calls, told }: Seen): string[] {
     ...silent.map(({ id }) => `nobody was alarmed about the delivery ${id}`),
     ...false_.map(({ id }) => `somebody was alarmed about the delivery ${id}, which is done`),
     ...unsent.map(({ id }) => `the notification ${id} is done, and was not sent`),
-    ...uncalled.map(({ each, key }) => `the delivery ${each.id} is done, and ${key} was called ${calls.get(key) ?? 0} times`),
+    ...uncalled.map(
+      ({ each, key }) => `the delivery ${each.id} is done, and ${key} was called ${calls.get(key) ?? 0} times`,
+    ),
   ];
 }
 

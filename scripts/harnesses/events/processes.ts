@@ -124,6 +124,9 @@ export class Process {
     const code = await Promise.race([child.exited, Bun.sleep(endMs).then(() => undefined)]);
     if (code === undefined) await this.kill();
     if (code === 0 || code === interruptedCode || this.#isKilled) return this.ends;
-    return [...this.ends, `${this.name} ${code === undefined ? `had not ended ${endMs / 1_000} s after SIGTERM` : `has ended with ${code}`}`];
+    return [
+      ...this.ends,
+      `${this.name} ${code === undefined ? `had not ended ${endMs / 1_000} s after SIGTERM` : `has ended with ${code}`}`,
+    ];
   }
 }

@@ -81,7 +81,11 @@ export class Recorder implements AsyncDisposable {
     };
     const { server, subscribed } = session;
     server.setRequestHandler(ListToolsRequestSchema, () => ({
-      tools: [tool("act"), tool("look", { annotations: { readOnlyHint: true } }), ...this.#added.map((name) => tool(name))],
+      tools: [
+        tool("act"),
+        tool("look", { annotations: { readOnlyHint: true } }),
+        ...this.#added.map((name) => tool(name)),
+      ],
     }));
     server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: [] }));
     server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {

@@ -51,7 +51,9 @@ export async function eventRound(plan: Plan, site: Site, postgres: PostgresFixtu
     plan,
     bodies,
     deliveries: (await site.deliveries()).filter(({ id }) => !before.has(id)),
-    calls: new Map([...Map.groupBy(recorder.acts.slice(firstAct), (key) => key)].map(([key, all]) => [key, all.length])),
+    calls: new Map(
+      [...Map.groupBy(recorder.acts.slice(firstAct), (key) => key)].map(([key, all]) => [key, all.length]),
+    ),
     told: new Map([...site.told].filter(([id]) => !toldBefore.has(id))),
   });
   const isCalm = !plan.disturbances.some(({ kind }) => kind === "clock");

@@ -145,7 +145,8 @@ export class Site implements AsyncDisposable {
       await this.recorder.touch(resource);
       await Bun.sleep(watchedMs);
       const all = await this.deliveries();
-      const isHeard = (trigger: string) => all.some(({ triggerId, state }) => triggerId === trigger && state === "done");
+      const isHeard = (trigger: string) =>
+        all.some(({ triggerId, state }) => triggerId === trigger && state === "done");
       if (["listed", "noted"].every(isHeard)) return;
     }
   }
