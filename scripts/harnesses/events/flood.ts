@@ -12,7 +12,7 @@ export interface FloodOrder {
   connections: number;
   /** The heads and bodies, which are sent in turn. */
   requests: string[];
-  /** Bytes that follow each request, of which the head may have told. The server closes the connection before it has read them. */
+  /** Bytes that follow each request. The head may announce them. The server closes the connection before it has read them. */
   followedByBytes?: number;
 }
 

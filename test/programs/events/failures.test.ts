@@ -146,7 +146,9 @@ test("a list that changes again before a change was noted is another event", asy
   let tools = ["a"];
   const triggers = {
     seenFiles: () => noted,
-    noteFiles: async (_: string, files: Map<string, string>) => void (noted = files),
+    noteFiles: async (_: string, files: Map<string, string>) => {
+      noted = files;
+    },
   };
   const pool = {
     onListChanged: () => () => {},
