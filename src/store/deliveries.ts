@@ -93,7 +93,11 @@ const isOpen = "state IN ('waiting', 'running', 'failed')";
 /** `durable` is the database, with writes that survive a loss of power. */
 export function deliveryRows(database: Database, durable: Database = database): DeliveryRows {
   return {
-    add: (delivery, maxOpen) => durable.write(() => added(delivery, maxOpen)),
+    async add(delivery, maxOpen) {
+      // Whoever repeats an event costs no write.
+      const before = await database.read(() => knownAs(delivery));
+      return before ? { result: "known", id: before.id } : durable.write(() => added(delivery, maxOpen));
+    },
     async known(place, triggerId, events) {
       const statement = `SELECT event FROM claudikins.deliveries
         WHERE place = $place AND trigger_id = $triggerId AND event IN (SELECT value FROM texts($events))`;
@@ -154,17 +158,23 @@ export function deliveryRows(database: Database, durable: Database = database): 
   };
 }
 
+/** The delivery of the same event. */
+function knownAs({ place, triggerId, event }: NewDelivery): Work<{ id: string } | undefined> {
+  const statement =
+    "SELECT id FROM claudikins.deliveries WHERE place = $place AND trigger_id = $triggerId AND event = $event";
+  return first<{ id: string }>(statement, { place, triggerId, event });
+}
+
 function* added(
   { dead, ...delivery }: NewDelivery,
   maxOpen: number,
 ): Work<{ result: "added" | "known" | "full"; id: string }> {
-  const { id, place, triggerId, event, at } = delivery;
-  const same = "place = $place AND trigger_id = $triggerId";
-  const known = `SELECT id FROM claudikins.deliveries WHERE ${same} AND event = $event`;
-  const before = yield* first<{ id: string }>(known, { place, triggerId, event });
+  const { id, place, triggerId, at } = delivery;
+  const before = yield* knownAs(delivery);
   if (before) return { result: "known", id: before.id };
   const open = yield* first<{ count: number }>(
-    `SELECT CAST(count(*) AS DOUBLE PRECISION) AS count FROM claudikins.deliveries WHERE ${same} AND ${isOpen}`,
+    `SELECT CAST(count(*) AS DOUBLE PRECISION) AS count FROM claudikins.deliveries
+     WHERE place = $place AND trigger_id = $triggerId AND ${isOpen}`,
     { place, triggerId },
   );
   if (dead === undefined && (open?.count ?? 0) >= maxOpen) return { result: "full", id };
@@ -179,6 +189,6 @@ function* added(
   );
   if (count === 1) return { result: "added", id };
   // Another process has added the same event at this moment.
-  const other = yield* first<{ id: string }>(known, { place, triggerId, event });
+  const other = yield* knownAs(delivery);
   return { result: "known", id: other?.id ?? id };
 }

@@ -1,5 +1,9 @@
 /** How much of each quota was used, by all processes together. */
+import { hourMs } from "../base/units.ts";
 import { all, type Database, run, type Work } from "./work.ts";
+
+/** How long the uses of a time span are kept after its end: the clock of another replica may still be within it. */
+const keptSpanMs = hourMs;
 
 export interface QuotaUse {
   /** The owner of the quota and what it counts. */
@@ -21,7 +25,7 @@ export interface QuotaRows {
    * looked at.
    */
   take<Use extends LimitedUse>(uses: readonly Use[]): Promise<Use | undefined>;
-  /** Counts all of them, whatever was used before. Time spans that have ended when a new one begins are forgotten. */
+  /** Counts all of them, whatever was used before. Time spans that have ended long before a new one begins are forgotten. */
   add(uses: readonly QuotaUse[]): Promise<void>;
 }
 
@@ -80,6 +84,8 @@ function* counted(uses: readonly QuotaUse[]): Work<Map<string, number>> {
   const isFirst = (use: QuotaUse) => use.amount > 0 && before.get(keyOf(use)) === 0;
   const begun = Math.min(...uses.filter(isFirst).map(({ from }) => from));
   // A time span has begun.
-  if (Number.isFinite(begun)) yield* run("DELETE FROM claudikins.quota_uses WHERE to_at <= $begun", { begun });
+  const endedBefore = begun - keptSpanMs;
+  if (Number.isFinite(begun))
+    yield* run("DELETE FROM claudikins.quota_uses WHERE to_at <= $endedBefore", { endedBefore });
   return before;
 }

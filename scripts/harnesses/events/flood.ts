@@ -12,7 +12,7 @@ export interface FloodOrder {
   connections: number;
   /** The heads and bodies, which are sent in turn. */
   requests: string[];
-  /** Bytes that follow each request; the head may have told their number. The server closes the connection before it has read them. */
+  /** Bytes that follow each request. The head may announce them. The server closes the connection before it has read them. */
   followedByBytes?: number;
 }
 
@@ -32,11 +32,11 @@ let sentBytes = 0;
 /** Sends the texts, and resolves when each was answered or the connection is closed. */
 async function exchange(order: FloodOrder, texts: readonly string[], socket: Connection): Promise<void> {
   const answered = socket.answers(texts.length);
-  socket.write(texts.join(""));
+  void socket.write(texts.join(""));
   const chunk = Buffer.alloc(65_536, 0x20);
   for (
     let sent = 0;
-    sent < (order.followedByBytes ?? 0) && !socket.hasAnswered && !socket.isClosed;
+    sent + chunk.length < (order.followedByBytes ?? 0) && !socket.hasAnswered && !socket.isClosed;
     sent += chunk.length
   ) {
     await socket.write(chunk);
@@ -49,6 +49,7 @@ class Connection {
   readonly #socket: ReturnType<typeof connect>;
   #left = 0;
   #resolve = () => {};
+  #written = () => {};
   #tail = "";
   isClosed = false;
 
@@ -70,14 +71,13 @@ class Connection {
     });
   }
 
+  /** Resolves when it was sent, or when the connection is closed. */
   write(data: string | Buffer): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.isClosed || this.#socket.write(data)) resolve();
-    else {
-      this.#socket.once("drain", resolve);
-      this.#socket.once("close", resolve);
-    }
-    return promise;
+    return new Promise((resolve) => {
+      this.#written = resolve;
+      if (this.isClosed) resolve();
+      else this.#socket.write(data, () => resolve());
+    });
   }
 
   end(): void {
@@ -99,6 +99,7 @@ class Connection {
 
   #close(): void {
     this.isClosed = true;
+    this.#written();
     this.#resolve();
   }
 }

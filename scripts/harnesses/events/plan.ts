@@ -61,7 +61,7 @@ export interface Plan {
   tools: { name: string; afterMs: number }[];
   attacks: PlannedAttack[];
   disturbances: Disturbance[];
-  /** A failed delivery is left alone until it is dead, and begun again by its user then. */
+  /** Failing deliveries are left alone until they are dead, and begun again by their user then. */
   isPatient: boolean;
 }
 

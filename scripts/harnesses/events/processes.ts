@@ -103,6 +103,12 @@ export class Process {
     await child.exited;
   }
 
+  /** Ends it at once, for good. */
+  async end(): Promise<void> {
+    this.#isStopped = true;
+    await this.kill();
+  }
+
   /** Only its own freeze lets it go on: it may have been killed meanwhile. */
   async freeze(forMs: number): Promise<void> {
     const child = this.#child;

@@ -101,8 +101,8 @@ async function untilAllEnded(site: Site): Promise<Set<string>> {
 const isOpen = ({ state }: BriefDelivery) => state !== "done" && state !== "dead";
 
 /**
- * A question whether everything has ended. Work that waits for a time gets it by the clocks. A failed delivery is repaired, in a patient round only once it
- * is dead, and then begun again by its user.
+ * A question whether everything has ended. The clocks go on to the times that deliveries wait for. Failing programs are repaired: in a patient
+ * round only once their deliveries are dead, which their user then begins again.
  */
 function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promise<boolean> {
   let movedAt = 0;
@@ -139,7 +139,7 @@ function watched(plan: Plan, site: Site, seen: () => Promise<Seen>): () => Promi
       await site.claudikins("programs", "retry", ...refused.map(({ id }) => id));
       return false;
     }
-    // The events of the last delivery are in the queue before that one has ended. Files and lists are looked at again.
+    // Files and lists are looked at again. The outcome of a delivery is in the queue before that delivery has ended.
     const isComplete = problemsOf(await seen()).length === 0;
     quietLooks += 1;
     return isComplete || quietLooks > 10_000 / lookMs;
@@ -215,7 +215,7 @@ async function disturb(each: Disturbance, site: Site, postgres: PostgresFixture 
       for (const { clock } of each.isEverywhere ? processes : [chosen]) clock.move(each.byMs);
       return;
     case "restart of the database":
-      return postgres!.restart();
+      return site.restart(postgres!);
     case "cut":
       await site.cut(postgres!);
   }

@@ -41,7 +41,7 @@ export interface PublishedExample {
   form: WebhookForm;
   body: string;
   headers: Record<string, string>;
-  /** The answer: the signature of GitHub is right, and its body cannot be JSON. The others are years old. */
+  /** The answer: the signature of GitHub is right, but its body is not JSON. The others are years old. */
   status: 415 | 404;
 }
 

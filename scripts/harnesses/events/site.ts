@@ -71,6 +71,7 @@ export class Site implements AsyncDisposable {
   /** Kept after the end, for whoever looks for the cause of a failure. */
   isKept = false;
   readonly #database: string | undefined;
+  #disturbing: Promise<unknown> = Promise.resolve();
   readonly #place: string;
   readonly #env: Record<string, string>;
   readonly #receiver = Bun.serve({
@@ -138,7 +139,7 @@ export class Site implements AsyncDisposable {
     await this.#untilWatched();
   }
 
-  /** The list that the daemon finds first counts as no event, and the same holds for updates before it has subscribed. */
+  /** Until the daemon has listed the tools and subscribed to the resource, their changes start nothing. */
   async #untilWatched(): Promise<void> {
     for (let tools = 1; ; tools++) {
       await this.recorder.addTool(`first_${tools}`);
@@ -180,7 +181,17 @@ export class Site implements AsyncDisposable {
 
   /** Ends all connections to the database of a team. */
   async cut(postgres: PostgresFixture): Promise<void> {
-    if (this.#database !== undefined) await postgres.cut(this.#database);
+    await this.#alone(() => postgres.cut(this.#database!));
+  }
+
+  async restart(postgres: PostgresFixture): Promise<void> {
+    await this.#alone(() => postgres.restart());
+  }
+
+  /** One disturbance of the database after another. */
+  #alone(work: () => Promise<unknown>): Promise<unknown> {
+    this.#disturbing = this.#disturbing.then(work);
+    return this.#disturbing;
   }
 
   /** Ends everything. Returns what was not in order. */
@@ -191,7 +202,7 @@ export class Site implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.processes.map((each) => each.kill()));
+    await Promise.all(this.processes.map((each) => each.end()));
     await this.#receiver.stop(true);
     await this.recorder[Symbol.asyncDispose]();
     await this.store[Symbol.asyncDispose]();

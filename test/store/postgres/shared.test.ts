@@ -100,7 +100,13 @@ describe.skipIf(postgresNote !== "")(`four replicas on one Postgres${postgresNot
     ]);
     await using store = new PostgresStore(url);
     await store.quotas.take([{ ...calls, from: 60_000, to: 120_000 }]);
-    expect(await server.run(url, "SELECT key FROM claudikins.quota_uses")).toEqual([{ key: "calls" }]);
+    // The clock of another replica is still in the span that has ended here.
+    expect(await store.quotas.take([calls])).toBe(calls);
+    await store.quotas.take([{ ...calls, from: 3_660_000, to: 3_720_000 }]);
+    expect(await server.run(url, "SELECT key, from_at FROM claudikins.quota_uses ORDER BY from_at")).toEqual([
+      { key: "calls", from_at: 60_000 },
+      { key: "calls", from_at: 3_660_000 },
+    ]);
   });
 
   test("decide each call once, with one line in a chain that holds", async () => {

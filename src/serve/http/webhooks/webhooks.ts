@@ -79,7 +79,7 @@ export class Webhooks {
     const { result, id } = await offer(trigger, { name: signed.event, content }, { place, store });
     if (result === "full") return tooMuch();
     if (result === "ignored") return Response.json({ ignored: "the filter leaves it out" }, { status: 202 });
-    onOffered();
+    if (result === "added") onOffered();
     const known = result === "known" ? { known: true } : {};
     const done = answer === "result" ? await this.#resultOf(id, webhook, request.signal) : undefined;
     return done ?? Response.json({ delivery: id, ...known }, { status: 202 });
