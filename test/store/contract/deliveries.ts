@@ -24,11 +24,7 @@ export function deliveriesContract(processes: Processes): void {
     expect(due.map(({ id }) => id)).toEqual(["a", "b"]);
     expect(await one.deliveries.due("here", "t2", 10, many)).toHaveLength(1);
     expect(due[0]).toMatchObject({ state: "waiting", attempts: 0, execution: null, payload: '{"a":"\\u0000"}' });
-<<<<<<< HEAD
-    // A new one may begin although the clock of this process is behind.
-=======
     // A clock that was set back keeps no new one waiting.
->>>>>>> a1
     expect(await one.deliveries.due("here", "t1", 9, many)).toHaveLength(2);
     expect(await other.deliveries.known("here", "t1", ["event a", "event x"])).toEqual(["event a"]);
   });
