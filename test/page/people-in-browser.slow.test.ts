@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${br
     await bob.getByText("People of these groups may approve it: leads").waitFor();
     expect(await bob.getByText("Approve once").count()).toBe(0);
     expect(await bob.locator("nav button").count()).toBe(2);
-    await anna.locator(".card-head", { hasText: "for bob" }).waitFor();
+    await anna.locator(".card", { hasText: "for bob" }).waitFor();
     await anna.getByText("Approve once").click();
     await anna.getByText("Approved once: newer.echo").waitFor();
     await bob.locator(".outcome.good").waitFor();
