@@ -81,8 +81,8 @@ export const noFiles: Written = { written: 0, removed: 0, kept: [] };
 export class RegistryUpdater {
   readonly #options: UpdaterOptions;
   readonly #listed = new Set<string>();
-  /** Servers that have answered, and whose files are being written. */
-  readonly #writing = new Set<string>();
+  /** The writing of files of servers that have answered, by server. */
+  readonly #writing = new Map<string, Promise<unknown>>();
   /** Folders that were chosen for servers which are not stored yet, by server. */
   readonly #chosenFolders = new Map<string, string>();
   /** The config's edits that do not fit the last answer of each server. */
@@ -109,6 +109,11 @@ export class RegistryUpdater {
     return this.#writing.has(server);
   }
 
+  /** Resolves when the files of all servers that have answered by now are written, or could not be. Never rejects. */
+  async written(): Promise<void> {
+    await Promise.allSettled(this.#writing.values());
+  }
+
   /**
    * Asks one server for its tools and writes its files; its entry of the index is written with the next `write` of the store. If nothing
    * has changed, `isQuiet` and `startsNothing` leave the files as they are. Run one update of a server at a time. Throws what the pool throws, and
@@ -130,14 +135,23 @@ export class RegistryUpdater {
     store.remember(server);
     seen.verified(whole.held, names);
     this.#chosenFolders.delete(name);
-    this.#writing.add(name);
+    const writing = this.#write(whole, server, before).finally(() => this.#writing.delete(name));
+    this.#writing.set(name, writing);
+    return { ...listing, files: await writing };
+  }
+
+  /** Writes the files of a server that has answered. */
+  async #write(whole: RegistryServer, server: RegistryServer, before: RegistryServer | undefined): Promise<Written> {
+    const { store, config } = this.#options;
+    const { name } = server;
+    const registry = registryOf(config, name);
     const stored = storedTools(whole, config.servers.get(name)!);
-    const files = await writeFiles(registry, stored, before).finally(() => this.#writing.delete(name));
+    const files = await writeFiles(registry, stored, before);
     this.#writeBridge(name);
     markAsked(registry, server);
     if (isInOwnRegistry(config, name)) await store.writeOwn(stored);
     else store.changed(name);
-    return { ...listing, files };
+    return files;
   }
 
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */

@@ -207,6 +207,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#subscriptions.dispose();
     this.#listings[Symbol.dispose]();
+    await this.#updater.written();
     await this.#writeRest();
   }
 
@@ -238,7 +239,8 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     try {
       // A caller that joins others gets only the rest of their time, so that a silent server delays only one of many searches.
       const wait = { inTurn: true, waitMs: firstAnswerMs, signal };
-      await this.#listings.join(server, () => this.#updateInTurn(server), wait);
+      const listed = this.#listings.join(server, () => this.#updateInTurn(server), wait);
+      await this.#untilKnown(server, listed);
       return undefined;
     } catch (error) {
       const problem = stateProblem(this.#options.pool.state(server));
@@ -252,6 +254,15 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
       if (seconds === 0) return "not asked yet: other servers come first; search again";
       return `no answer for ${seconds} s. It may still answer; to check: claudikins list --check`;
     }
+  }
+
+  /** Resolves once the tools of the server can be found. Its files may still be written. Throws what the listing throws. */
+  async #untilKnown(server: string, listed: Promise<unknown>): Promise<void> {
+    const { promise: known, resolve } = Promise.withResolvers<void>();
+    const stop = this.shared.store.onRemembered((name) => {
+      if (name === server) resolve();
+    });
+    await Promise.race([listed, known]).finally(stop);
   }
 
   async #update(server: string, isOneOfMany = false): Promise<Listing> {

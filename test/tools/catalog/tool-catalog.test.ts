@@ -154,6 +154,21 @@ describe("listMissing", () => {
     expect((await app.catalog.listMissing(never())).size).toBe(1);
   });
 
+  test("does not wait for the files of many tools, which are written before the catalog is closed", async () => {
+    const many = Array.from({ length: 2_000 }, (_, index) => [`go_${index}`, {}]);
+    folder.configure({ shop: folder.offering("shop", Object.fromEntries(many)) });
+    const file = join(folder.registry, "other", "shop", "go_1999.ts");
+    {
+      await using app = await folder.open();
+      await app.catalog.listMissing(never());
+      expect(app.catalog.find("shop")?.tools).toHaveLength(2_000);
+      expect(existsSync(file)).toBe(false);
+    }
+    expect(existsSync(file)).toBe(true);
+    await using next = await folder.open();
+    expect(next.catalog.freshness("shop")).toBe("stored");
+  });
+
   test("with waitForOutdated, outdated servers are listed before it resolves", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
