@@ -81,7 +81,11 @@ function ofOutcomes({ deliveries, calls, told }: Seen): string[] {
     const early = all.filter(({ event }) => !done.some(({ execution }) => event === execution));
     return [
       ...lost.map(({ id }) => `nothing of ${trigger} follows the delivery ${id}`),
-      ...early.map(({ id }) => `the delivery ${id} of ${trigger} follows nothing that is done`),
+      ...early.map(({ id, event }) => {
+        const take = takes.find(({ execution }) => execution === event);
+        const found = take ? `${take.id}, which is ${take.state}: ${take.message}` : `the execution ${event}`;
+        return `the delivery ${id} of ${trigger} follows ${found}`;
+      }),
     ];
   });
   const failed = takes.filter((each) => each.state === "dead");

@@ -1,4 +1,5 @@
 /** Runs saved programs for what has happened: each delivery of the queue once, whatever process is killed meanwhile. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
@@ -157,8 +158,9 @@ export class DeliveryRunner {
     let opened: Opened;
     try {
       opened = await place.open();
-      const found = await earlier(delivery.execution!, opened.executions, opened.parts);
-      if (!found && now() > delivery.claimedAt! + beginMs) {
+      const isOld = now() > delivery.claimedAt! + beginMs;
+      const found = await this.#found(delivery.execution!, opened, isOld);
+      if (!found && isOld) {
         const message = "nobody knows whether its program has run";
         await this.#fail(delivery, trigger, { state: "dead", message }, place);
         return;
@@ -191,6 +193,15 @@ export class DeliveryRunner {
   /** Resolves when no command and no webhook is under way, or when that takes too long. Never rejects. */
   async notified(): Promise<void> {
     await Promise.race([Promise.allSettled(this.#notifying), Bun.sleep(lastNotificationMs)]);
+  }
+
+  /** With `isPatient`, waits for a process that has claimed the delivery by another clock, and is about to store its execution. */
+  async #found(id: string, { executions, parts }: Opened, isPatient: boolean): Promise<FollowedExecution | undefined> {
+    const found = await earlier(id, executions, parts);
+    if (found || !isPatient) return found;
+    await sleep(claimMs, undefined, { ref: false });
+    if (this.#options.isClosing()) throw new ClaudikinsError("CANCELLED", "claudikins is closing");
+    return earlier(id, executions, parts);
   }
 
   /** Only one process can store an execution with this id, and it runs when it is stored. */

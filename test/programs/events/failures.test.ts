@@ -117,6 +117,26 @@ test("a clock that was set back keeps no delivery waiting", async () => {
   expect(place.calls.toSorted()).toEqual(["act claimed", "act new"]);
 });
 
+test("a process with another clock waits for the execution that another one is about to store", async () => {
+  using place = new EventPlace();
+  await place.save("count", 'return counting.act({ name: "x" });');
+  await using late = await place.open({ now: () => Date.now() - 2 * hourMs });
+  await using one = await place.open();
+  const { id } = await one.offer(await one.webhook("count"), event("1"));
+  const missed = Promise.withResolvers<void>();
+  const usual = late.app.executions.bind(late.app);
+  late.app.executions = async () => {
+    await missed.promise;
+    return usual();
+  };
+  const executions = await one.app.executions();
+  const follow = executions.follow.bind(executions);
+  executions.follow = (...which) => follow(...which).finally(missed.resolve);
+  await late.events.look();
+  expect(await one.ended()).toMatchObject([{ id, state: "done", attempts: 1 }]);
+  expect(place.calls).toEqual(["act x"]);
+});
+
 test("an update that could not be put into the queue is put into it later", async () => {
   const updates = new ResourceUpdates(silentLog);
   const trigger = { id: "note", on: { kind: "resource", server: "shop", uri: "file:///a" } } as never;
