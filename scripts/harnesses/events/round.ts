@@ -10,7 +10,7 @@ import { publishedExamples, signedHeaders } from "./senders.ts";
 import { resource, type Site } from "./site.ts";
 
 /** Time for everything to have come to its end after the last event. */
-const quietMs = 60_000;
+const quietMs = 180_000;
 
 /** How often the queue is looked at meanwhile. */
 const lookMs = 250;
