@@ -85,12 +85,11 @@ async function play(
   start: (folder: string, isNew: boolean) => Promise<Ready>,
   folder: string,
 ): Promise<Played> {
-  const { operations: added, readyMs: firstMs } = await closed(await start(folder, true));
+  const first = await start(folder, true);
+  const { readyMs: firstMs } = await closed(first);
   await using ready = await start(folder, false);
-  // executor tells the number when it adds a document, and claudikins lists it once it is kept.
-  const operations = Math.max(added, ready.operations);
   const played: Played = {
-    operations,
+    operations: 0,
     firstMs,
     laterMs: ready.readyMs,
     right: 0,
@@ -111,6 +110,8 @@ async function play(
     played.trips += roundTrips;
     played.ms += ms;
   }
+  // executor tells the number when it adds a document, and claudikins lists it once it is kept.
+  played.operations = Math.max(first.operations(), ready.operations());
   return played;
 }
 

@@ -15,7 +15,8 @@ export interface Ready extends AsyncDisposable {
   agent: Agent;
   /** The time from the start of the process until the operations of all documents were found. */
   readyMs: number;
-  operations: number;
+  /** How many operations of all documents it keeps. */
+  operations(): number;
   /** Searches until an answer shows how the operation of the task is called. Returns the number of turns. */
   search(task: SourceTask): Promise<number>;
   execute(task: SourceTask): Promise<unknown>;
@@ -40,12 +41,14 @@ export async function startOurs(binary: string, folder: string, { names, origin 
   agent.begin("");
   for (const name of names) await searchable(agent, name);
   const readyMs = performance.now() - startedAt;
-  const listed = Bun.spawnSync([binary, "list", "--json", "--trust"], { cwd: folder, env });
-  const { servers } = JSON.parse(listed.stdout.toString()) as { servers: { tools?: number }[] };
   return {
     agent,
     readyMs,
-    operations: servers.reduce((sum, { tools = 0 }) => sum + tools, 0),
+    operations() {
+      const listed = Bun.spawnSync([binary, "list", "--json", "--trust"], { cwd: folder, env });
+      const { servers } = JSON.parse(listed.stdout.toString()) as { servers: { tools?: number }[] };
+      return servers.reduce((sum, { tools = 0 }) => sum + tools, 0);
+    },
     async search({ query, ours: { operation } }) {
       const words = [query, operation.replace(/[._]/g, " ")];
       for (const [turn, query] of words.entries()) {
@@ -113,7 +116,7 @@ return added.data.toolCount`);
   return {
     agent,
     readyMs,
-    operations,
+    operations: () => operations,
     async search({ query, executor: { operation } }) {
       // The workflow of its description, in one program: the details of the first are read before anybody has seen the list.
       const found = await run(`const { items } = await tools.search({ query: ${JSON.stringify(query)}, limit: 12 });
