@@ -39,6 +39,8 @@ export async function startOurs(binary: string, folder: string, { names, origin 
   const entry = { command: binary, args: ["serve", "--trust", "--no-daemon"], env };
   const agent = await Agent.start({ claudikins: entry }, folder);
   agent.begin("");
+  // The first search of an agent is about all servers.
+  await agent.turn(["claudikins", "search_tools", { query: firstWords }]);
   for (const name of names) await searchable(agent, name);
   const readyMs = performance.now() - startedAt;
   return {

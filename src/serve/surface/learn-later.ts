@@ -34,6 +34,8 @@ async function learn({ catalog, pool, config }: App, signal: AbortSignal): Promi
     if (state !== "idle" && state !== "ready") continue;
     await catalog.listMissing(signal, { only: [name], waitForOutdated: true });
     if (signal.aborted) return;
-    if (state === "idle" && !server.keepAlive) await pool.release(name);
+    if (state !== "idle" || server.keepAlive) continue;
+    // A slow one is still being asked. One that the config has lost meanwhile is ended with that.
+    void catalog.listingEnded(name).then(() => pool.release(name).catch(() => {}));
   }
 }

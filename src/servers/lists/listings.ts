@@ -96,6 +96,12 @@ export class Listings<Answer> implements Disposable {
     return this.#underWay.has(server);
   }
 
+  /** Resolves when the listings that are under way have ended. Never rejects. */
+  async ended(server: string): Promise<void> {
+    const { running, next } = this.#underWay.get(server) ?? {};
+    await Promise.allSettled([running?.answer, next?.answer]);
+  }
+
   /** How long the server has been asked by now, in milliseconds. 0 if it is not being asked. */
   askedMs(server: string): number {
     const askedAt = this.#underWay.get(server)?.running?.askedAt;

@@ -176,6 +176,11 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     return new Map(problems.flatMap(([server, problem]) => (problem === undefined ? [] : [[server, problem]])));
   }
 
+  /** Resolves when the server is not being asked, and its files are written or could not be. Never rejects. */
+  listingEnded(server: string): Promise<void> {
+    return this.#listings.ended(server);
+  }
+
   /** Called with each server that has listed its tools, whether they changed or not, for as long as the catalog is open. */
   onChange(listener: (server: string, before: RegistryServer | undefined) => void): void {
     this.#subscriptions.defer(this.shared.store.onRemembered(listener));
