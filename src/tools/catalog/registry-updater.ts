@@ -1,5 +1,6 @@
 /** Asks servers for their tools, and writes the answers into the registry. */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Log } from "../../base/log.ts";
@@ -37,6 +38,9 @@ const maxFilesInline = 100;
 
 /** The same for more values in the schemas of the tools. */
 const maxSchemaValuesInline = 5_000;
+
+/** How long the files of many tools wait at most, in milliseconds, while other servers are asked: reading their answers comes first. */
+const filesDelayMs = 5_000;
 
 /** Time for a worker to write the files of a server. Enough for 5,000 tools on a slow disk. */
 const filesWriteMs = 120_000;
@@ -83,6 +87,8 @@ export class RegistryUpdater {
   readonly #listed = new Set<string>();
   /** The writing of files of servers that have answered, by server. */
   readonly #writing = new Map<string, Promise<unknown>>();
+  /** The requests to servers that are under way. */
+  readonly #asking = new Set<Promise<unknown>>();
   /** Folders that were chosen for servers which are not stored yet, by server. */
   readonly #chosenFolders = new Map<string, string>();
   /** The config's edits that do not fit the last answer of each server. */
@@ -122,7 +128,9 @@ export class RegistryUpdater {
   async update(name: string, { startsNothing = false, isQuiet = false } = {}): Promise<Listing> {
     const { store, config, pool } = this.#options;
     const seen = pool.listingOf(name);
-    const { names, ...listing } = await this.#ask(name, { startsNothing }, seen);
+    const asking = this.#ask(name, { startsNothing }, seen);
+    this.#asking.add(asking);
+    const { names, ...listing } = await asking.finally(() => this.#asking.delete(asking));
     const { server, whole, before } = listing;
     store.rememberDenied(whole);
     const registry = registryOf(config, name);
@@ -146,12 +154,20 @@ export class RegistryUpdater {
     const { name } = server;
     const registry = registryOf(config, name);
     const stored = storedTools(whole, config.servers.get(name)!);
-    const files = await writeFiles(registry, stored, before);
+    const files = await this.#writeFiles(registry, stored, before);
     this.#writeBridge(name);
     markAsked(registry, server);
     if (isInOwnRegistry(config, name)) await store.writeOwn(stored);
     else store.changed(name);
     return files;
+  }
+
+  async #writeFiles(folder: string, server: RegistryServer, before: RegistryServer | undefined): Promise<Written> {
+    // The files of tools that are gone are read and removed.
+    if (isLittle(server) && (!before || isLittle(before))) return writeServer(folder, server, before);
+    const late = sleep(filesDelayMs, undefined, { ref: false });
+    await Promise.race([Promise.allSettled(this.#asking), late]);
+    return writeInWorker(folder, server, before);
   }
 
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */
@@ -271,13 +287,11 @@ function labelsOf(
   return all;
 }
 
-async function writeFiles(
+async function writeInWorker(
   folder: string,
   server: RegistryServer,
   before: RegistryServer | undefined,
 ): Promise<Written> {
-  // The files of tools that are gone are read and removed.
-  if (isLittle(server) && (!before || isLittle(before))) return writeServer(folder, server, before);
   const json = JSON.stringify(server);
   await eventLoopTurn();
   const job = { work: "files", folder, server: json, before: before && JSON.stringify(before) } as const;

@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { unlessAborted } from "../../servers/abort.ts";
-import { Listings, listedAtOnce } from "../../servers/lists/listings.ts";
+import { type JoinOptions, Listings, listedAtOnce } from "../../servers/lists/listings.ts";
 import type { Pool } from "../../servers/pool.ts";
 import { stateProblem } from "../../servers/state.ts";
 import { firstAnswerMs } from "../limits.ts";
@@ -92,9 +92,7 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   async tools(server: string, { freshAs = "now", waitMs, signal }: ToolsOptions = {}): Promise<RegistryServer> {
     const isEnough = freshAs === "stored" || (freshAs === "listed" && this.freshness(server) === "listed");
     const known = isEnough ? this.#stored(server) : undefined;
-    const update = () => this.#update(server);
-    const despite = (error: unknown) => this.#storedDespite(error, server);
-    const { whole } = known ?? (await this.#listings.join(server, update, { waitMs, signal }).catch(despite));
+    const { whole } = known ?? (await this.#listed(server, { waitMs, signal }));
     if (freshAs === "now") return whole;
     await this.#changesListed([server], waitMs, signal);
     return this.findWithDenied(server) ?? whole;
@@ -259,6 +257,15 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
       if (seconds === 0) return "not asked yet: other servers come first; search again";
       return `no answer for ${seconds} s. It may still answer; to check: claudikins list --check`;
     }
+  }
+
+  /** The tools of a server as soon as they can be found. Throws what the listing throws. */
+  async #listed(server: string, wait: JoinOptions): Promise<Listing> {
+    const listed = this.#listings
+      .join(server, () => this.#update(server), wait)
+      .catch((error: unknown) => this.#storedDespite(error, server));
+    await this.#untilKnown(server, listed);
+    return this.#stored(server) ?? listed;
   }
 
   /** Resolves once the tools of the server can be found. Its files may still be written. Throws what the listing throws. */
