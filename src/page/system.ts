@@ -70,6 +70,8 @@ interface SystemOptions {
 
 export class SystemView {
   readonly #options: SystemOptions;
+  /** The last answer about the audit log, which counts until an entry is added. */
+  #audit: { stamp: string; answer: PageAudit } | undefined;
 
   constructor(options: SystemOptions) {
     this.#options = options;
@@ -147,12 +149,15 @@ export class SystemView {
     if (decision !== undefined && !(decisions as readonly string[]).includes(decision)) {
       throw new RefusedRequest(400, "The audit log has no such decision");
     }
-    const found = await newestEntries(this.#options.app.store.audit, { decision }, most + 1);
-    return {
-      entries: found.slice(0, most).map((line) => this.#entry(line)),
-      hasMore: found.length > most,
-      decisions,
-    };
+    const { audit } = this.#options.app.store;
+    // Pages ask again and again, and a rare decision is looked for in the whole log.
+    const stamp = `${await audit.lastPlace()} ${most} ${decision}`;
+    if (this.#audit?.stamp !== stamp) {
+      const found = await newestEntries(audit, { decision }, most + 1);
+      const entries = found.slice(0, most).map((line) => this.#entry(line));
+      this.#audit = { stamp, answer: { entries, hasMore: found.length > most, decisions } };
+    }
+    return this.#audit.answer;
   }
 
   /** Throws RefusedRequest. */
