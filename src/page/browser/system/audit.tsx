@@ -6,11 +6,11 @@ import { Age } from "../age.tsx";
 import { get } from "../client.ts";
 import { Field } from "../field.tsx";
 import { Choice, named } from "../filter-form.tsx";
+import { useLooked } from "../looked.ts";
 import { useAction } from "../notice.tsx";
 import { Problem } from "../problem.tsx";
 import { useRoving } from "../roving.ts";
 import { Text } from "../text.tsx";
-import { useLooked } from "./looked.ts";
 
 /** Entries that are shown at first. */
 const firstEntries = 50;

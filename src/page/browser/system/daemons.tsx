@@ -5,11 +5,11 @@ import type { PageDaemon, PageDaemons, PageSilentDaemon, PageStopped } from "../
 import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
+import { useLooked } from "../looked.ts";
 import { useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Problem } from "../problem.tsx";
 import { Text } from "../text.tsx";
-import { useLooked } from "./looked.ts";
 
 export function Daemons() {
   const notices = useNotices();

@@ -6,11 +6,11 @@ import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { Field } from "../field.tsx";
+import { useLooked } from "../looked.ts";
 import { useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Problem } from "../problem.tsx";
 import { Text } from "../text.tsx";
-import { useLooked } from "./looked.ts";
 
 interface SecretsProps {
   /** The servers that the page can show. */
