@@ -85,14 +85,14 @@ export interface PageAdministration {
 }
 
 export interface PageQuota {
-  /** Whose it is: `the door "qa"`. */
+  /** The owner: `the door "qa"`. */
   owner: string;
   /** The limit in words, such as `60 calls a minute`. */
   text: string;
   limit: number;
   /** Undefined for what is used at the same time. */
   used?: number | undefined;
-  /** When the count begins anew. */
+  /** When the count begins again. */
   to?: number | undefined;
 }
 

@@ -158,14 +158,14 @@ function spanOf(now: number, lengthMs: number): Span {
 
 /** One limit of an owner, and how much of it is used. */
 export interface QuotaState {
-  /** Whose quota it is: `the door "qa"`. */
+  /** The owner of the quota: `the door "qa"`. */
   owner: string;
   kind: keyof Quotas;
   /** Calls, programs, or for `mbPerDay` megabytes. */
   limit: number;
   /** In the same unit. Undefined for what is used at the same time, which each process counts for itself. */
   used?: number | undefined;
-  /** When the count begins anew, in milliseconds since 1970. */
+  /** When the count begins again, in milliseconds since 1970. */
   to?: number | undefined;
 }
 

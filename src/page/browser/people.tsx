@@ -179,7 +179,7 @@ function Quota({ quota: { owner, text, limit, used, to } }: { quota: PageQuota }
             <progress aria-label={`Used of ${text}`} max={limit} value={Math.min(used, limit)} />
             <p class={isFull ? "about not-set" : "about"}>
               {grouped(Math.round(used))} of {grouped(limit)} used
-              {to !== undefined && `, begins anew in ${waitText(Math.max(to - now, 0))}`}
+              {to !== undefined && `, starts again in ${waitText(Math.max(to - now, 0))}`}
             </p>
           </>
         )}
