@@ -41,7 +41,7 @@ try {
         await page.locator("#server").waitFor();
         await shot("ui-servers-light");
       }
-      for (const key of values.all ? ["1", "2", "3", "4", "5", "6"] : []) {
+      for (const key of values.all ? ["1", "2", "3", "4", "5", "6", "7"] : []) {
         await page.keyboard.press(key);
         await page.waitForTimeout(300);
         await shot(`${key}-${colorScheme}-${width}`);

@@ -11,3 +11,8 @@ export const dayMs = 86_400_000;
 export function megabytes(bytes: number): string {
   return `${bytes / megabyte} MB`;
 }
+
+/** Rounded, as in `57 MB`. */
+export function aboutMegabytes(bytes: number): string {
+  return `${Math.round(bytes / megabyte)} MB`;
+}

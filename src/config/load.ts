@@ -136,6 +136,8 @@ export interface Config extends Settings {
   savedPrograms: SavedProgramsPlace;
   /** The limits of use: the config's, and behind a door the door's too. */
   quotas: readonly QuotaOwner[];
+  /** The quotas of its doors. */
+  doorQuotas?: readonly QuotaOwner[];
   /** The names of its doors. Empty behind a door. */
   doors: readonly string[];
   /** The door, if this is the part of a config that is behind one. */
@@ -260,7 +262,7 @@ function behindDoor(
     disabled: serversBehind(door, entry, whole.disabled, { all, env: where.env }),
     folders: guarded(foldersOf(origin, chosen, { ...where, door })),
     savedPrograms: savedProgramsOf(origin, where.env, door),
-    quotas: [...whole.quotas, ...quotasOf(entry.quotas, `the door "${door}"`, [origin.file, door])],
+    quotas: [...whole.quotas, ...quotasOfDoor(door, entry, origin.file)],
   };
 }
 
@@ -371,7 +373,12 @@ function expandedConfig(
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
     savedPrograms: savedProgramsOf(origin, env),
     quotas: quotasOf(quotas, "the config", [origin.file]),
+    doorQuotas: Object.entries(doors ?? {}).flatMap(([name, door]) => quotasOfDoor(name, door, origin.file)),
   };
+}
+
+function quotasOfDoor(door: string, { quotas }: { quotas?: Quotas | undefined }, file: string): QuotaOwner[] {
+  return quotasOf(quotas, `the door "${door}"`, [file, door]);
 }
 
 function quotasOf(quotas: Quotas | undefined, name: string, key: string[]): QuotaOwner[] {

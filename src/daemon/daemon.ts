@@ -443,6 +443,7 @@ class Daemon {
       problems: this.#problems(new Set(held.map(({ server }) => server))),
       held,
       page: this.#page.isInUse,
+      memoryBytes: process.memoryUsage.rss(),
     };
   }
 

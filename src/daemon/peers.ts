@@ -62,6 +62,17 @@ export async function askToStop(socket: string, now: boolean): Promise<number | 
   return answer?.calls;
 }
 
+/**
+ * Ends a daemon that does not answer, by force. Its servers end with it. Resolves when it is gone, or when the signal is aborted. Returns
+ * undefined, and does nothing, if nobody knows its process.
+ */
+export async function endSilent({ holder }: SilentDaemon, signal: AbortSignal): Promise<Holder | undefined> {
+  if (!holder) return undefined;
+  process.kill(holder.pid, "SIGKILL");
+  await hasEnded(holder.pid, signal);
+  return holder;
+}
+
 /** Asks a daemon to continue executions. Returns the executions that it runs now. */
 export async function adoptAt(socket: string, executions: readonly string[]): Promise<readonly string[]> {
   const answer = (await ask(socket, "POST /adopt", { executions }, adoptMs)) as { executions?: string[] } | undefined;
@@ -84,7 +95,8 @@ export async function hasEnded(pid: number, signal: AbortSignal): Promise<void> 
   while (!signal.aborted && isThere(pid)) await Bun.sleep(20);
 }
 
-function isThere(pid: number): boolean {
+/** Whether a process runs. */
+export function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch {

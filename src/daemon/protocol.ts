@@ -72,6 +72,8 @@ export interface Status {
   held: SharedFacts[];
   /** Whether the page of `claudikins ui` is open. The daemon does not end meanwhile. */
   page: boolean;
+  /** The memory of its process, without the processes of servers. Missing from daemons of earlier versions. */
+  memoryBytes?: number;
 }
 
 export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";

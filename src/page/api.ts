@@ -52,9 +52,12 @@ import {
   runBody,
   saveBody,
   scheduleBody,
+  secretBody,
+  secretNameBody,
   serverBody,
   signInBody,
   statesBody,
+  stopBody,
   switchBody,
   tellBody,
   undoBody,
@@ -67,6 +70,7 @@ import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
 import { ServerSignIns } from "./sign-ins.ts";
+import { type DaemonControl, SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
 
@@ -88,6 +92,7 @@ interface PageApiOptions {
   tokens(): PageToken[];
   /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
   running(): Promise<RunningServers | undefined>;
+  daemons: DaemonControl;
 }
 
 export class PageApi {
@@ -104,6 +109,7 @@ export class PageApi {
   readonly #rules: RuleChanges;
   readonly #table: ToolTable;
   readonly #states: ToolStates;
+  readonly #system: SystemView;
   readonly routes: Routes;
 
   constructor(options: PageApiOptions) {
@@ -119,6 +125,7 @@ export class PageApi {
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
     this.#rules = new RuleChanges({ ...options, toolTable: this.#table });
     this.#states = new ToolStates(options, this.#tools);
+    this.#system = new SystemView(options);
     this.routes = this.#routes();
   }
 
@@ -156,7 +163,7 @@ export class PageApi {
   #routes(): Routes {
     const { app, credentials, background } = this.#options;
     const [tools, held, rules, actions] = [this.#tools, this.#held, this.#rules, this.#actions];
-    const servers = this.#servers;
+    const [servers, system] = [this.#servers, this.#system];
     /** A change of the rules is answered with the rules. */
     const rulesAfter =
       <T>(shape: ZodType<T>, change: (body: T) => Promise<void>) =>
@@ -222,6 +229,21 @@ export class PageApi {
         return this.#signIns.paste(server, address);
       },
       "GET api/figures": ({ search }) => readFigures(daysIn(search), app.store),
+      "GET api/version": () => system.version(),
+      "POST api/version/check": async ({ body }) => {
+        await body(emptyBody);
+        return system.checkVersion();
+      },
+      "GET api/daemons": () => system.daemons(),
+      "POST api/daemons/stop": async ({ body }) => {
+        const { pid, now } = await body(stopBody);
+        return this.#options.daemons.stop(pid, now);
+      },
+      "GET api/secrets": () => system.secrets(),
+      "POST api/secrets/set": async ({ body }) => system.setSecret(await body(secretBody)),
+      "POST api/secrets/remove": async ({ body }) => system.removeSecret((await body(secretNameBody)).name),
+      "GET api/audit": ({ search }) => system.audit(search),
+      "GET api/audit/verify": ({ search }) => system.verifyAudit(search),
       "GET api/rules": () => rules.read(),
       "POST api/rules": rulesAfter(ruleBody, (change) => rules.rule(change)),
       "POST api/rules/doors": rulesAfter(doorBody, (door) => rules.addDoor(door)),

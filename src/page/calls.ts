@@ -43,11 +43,15 @@ export function callsIn(search: URLSearchParams): AskedCalls {
   };
 }
 
-/** The calls that fit, among those of the config, and of one person if `own` names it. */
+/**
+ * The calls that fit, among those of the config, and of one person if `own` names it. The executions of calls for which `isOpen` is false are left
+ * out.
+ */
 export async function readCalls(
   { filter, who, after }: AskedCalls,
   own: Pick<CallFilter, "config" | "person">,
   { callLog, people }: Pick<Store, "callLog" | "people">,
+  isOpen: (call: StoredCall) => boolean = () => true,
 ): Promise<PageCalls> {
   const chosen = who === undefined ? undefined : await callersNamed(who, people);
   const read = await callLog.read(
@@ -56,7 +60,8 @@ export async function readCalls(
   );
   const page = read.slice(0, callsPageSize);
   const last = read.length > page.length ? page.at(-1) : undefined;
-  return { calls: page.map(shown), next: last && `${last.at}~${last.id}` };
+  const calls = page.map((call) => (isOpen(call) ? shown(call) : { ...shown(call), execution: undefined }));
+  return { calls, next: last && `${last.at}~${last.id}` };
 }
 
 /** Everything by which the log may know a person or a token. The log outlives both, so the word itself may be an id. */

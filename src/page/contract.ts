@@ -59,6 +59,43 @@ export interface PagePerson {
   isViewer: boolean;
 }
 
+/** More about a person, for administrators: `GET api/people/about?id=`. */
+export interface PagePersonAbout {
+  email?: string | undefined;
+  firstAt: number;
+  /** The groups in the newest token, and when it was issued. Undefined if no token with a time is known. */
+  groups?: { names: string[]; at: number } | undefined;
+  /** Whether the directory of the company says the groups, so that those of tokens do not count. */
+  hasDirectory: boolean;
+  /** The open sessions of agents at the process that serves the page. */
+  sessions: number;
+  /** The calls of the last days. */
+  calls: { days: number; calls: number; failures: number; executions: number };
+  /** The servers for which the person has credentials. */
+  credentials: string[];
+}
+
+/** What the config says for everybody, for administrators: `GET api/administration`. */
+export interface PageAdministration {
+  /** Each right with the groups whose members have it. `*` is everybody who has signed in. */
+  rights: { right: string; groups: string[] }[];
+  quotas: PageQuota[];
+  /** Days after which everything that is kept of a person who was not here is deleted. Undefined: never. */
+  keepDays?: number | undefined;
+}
+
+export interface PageQuota {
+  /** The owner: `the door "qa"`. */
+  owner: string;
+  /** The limit in words, such as `60 calls a minute`. */
+  text: string;
+  limit: number;
+  /** Undefined for what is used at the same time. */
+  used?: number | undefined;
+  /** When the count begins again. */
+  to?: number | undefined;
+}
+
 export interface PageApproval {
   id: string;
   server: string;

@@ -128,6 +128,8 @@ export type EditBody = z.infer<typeof editBody>;
 /** The marks of held tools as they were shown, by name. */
 export const heldBody = z.strictObject({ server: name, tools: z.record(z.string().max(10_000), z.string().max(100)) });
 
+const shortName = z.string().min(1).max(200);
+
 export const serverBody = z.strictObject({ server: name });
 export const switchBody = z.strictObject({ server: name, isOn: z.boolean() });
 
@@ -140,6 +142,15 @@ export const newServerBody = z.strictObject({
   auth: z.string().min(1).max(100_000).optional(),
 });
 export type NewServerBody = z.infer<typeof newServerBody>;
+
+/** The value is read once, and is in no answer, error or log. */
+export const secretBody = z.strictObject({ name: shortName, value: z.string().max(200_000), inFile: z.boolean() });
+export type SecretBody = z.infer<typeof secretBody>;
+
+export const secretNameBody = z.strictObject({ name: shortName });
+
+/** The process of a daemon. */
+export const stopBody = z.strictObject({ pid: z.number().int().positive(), now: z.boolean() });
 
 /** The mark of the import that was shown. */
 export const importBody = z.strictObject({ mark: z.string().max(100), withAgents: z.boolean() });

@@ -14,6 +14,7 @@ import narrow from "./browser/narrow.css" with { type: "text" };
 import programs from "./browser/programs/programs.css" with { type: "text" };
 import held from "./browser/servers/held.css" with { type: "text" };
 import servers from "./browser/servers/servers.css" with { type: "text" };
+import system from "./browser/system/system.css" with { type: "text" };
 import tokens from "./browser/tokens.css" with { type: "text" };
 import tools from "./browser/tools/tools.css" with { type: "text" };
 import { browserScript } from "./bundle.ts";
@@ -36,6 +37,7 @@ const style = [
   detail,
   calls,
   tools,
+  system,
   narrow,
 ].join("\n");
 

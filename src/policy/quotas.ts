@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { dayMs, megabyte, minuteMs } from "../base/units.ts";
-import type { ServerConfig } from "../config/load.ts";
-import type { QuotaOwner } from "../config/quotas.ts";
-import type { LimitedUse, QuotaUse } from "../store/quotas.ts";
+import type { Config, ServerConfig } from "../config/load.ts";
+import type { QuotaOwner, Quotas } from "../config/quotas.ts";
+import type { LimitedUse, QuotaRows, QuotaUse } from "../store/quotas.ts";
 import type { Store } from "../store/store.ts";
 
 /** Time until a call over a quota is refused. */
@@ -25,6 +25,7 @@ interface QuotasOptions {
 /** A quota that is used up until the end of its time span. */
 interface Reached extends LimitedUse {
   owner: QuotaOwner;
+  kind: keyof Quotas;
   /** `60 calls a minute`. */
   what: string;
 }
@@ -97,8 +98,7 @@ export class UsageQuotas {
   #ownersOf(server: string): readonly QuotaOwner[] {
     const { owners, servers, config } = this.#options;
     const quotas = servers.get(server)?.quotas;
-    if (!quotas) return owners();
-    return [...owners(), { name: `the server "${server}"`, key: JSON.stringify([config, "server", server]), quotas }];
+    return quotas ? [...owners(), ...ownerOfServer(server, quotas, config)] : owners();
   }
 
   /** A changed count creates another semaphore. Running calls keep the old one. */
@@ -142,10 +142,10 @@ function usesOf(owners: readonly QuotaOwner[], now: number): Reached[] {
     const uses: Reached[] = [];
     if (calls !== undefined) {
       const what = `${calls} ${calls === 1 ? "call" : "calls"} a minute`;
-      uses.push({ ...callsIn(owner, minute), limit: calls, owner, what });
+      uses.push({ ...callsIn(owner, minute), limit: calls, owner, kind: "callsPerMinute", what });
     }
     if (mb !== undefined) {
-      uses.push({ ...bytesIn(owner, day), limit: mb * megabyte, owner, what: `${mb} MB a day` });
+      uses.push({ ...bytesIn(owner, day), limit: mb * megabyte, owner, kind: "mbPerDay", what: `${mb} MB a day` });
     }
     return uses;
   });
@@ -154,6 +154,51 @@ function usesOf(owners: readonly QuotaOwner[], now: number): Reached[] {
 function spanOf(now: number, lengthMs: number): Span {
   const from = now - (now % lengthMs);
   return { from, to: from + lengthMs };
+}
+
+/** One limit of an owner, and how much of it is used. */
+export interface QuotaState {
+  /** The owner of the quota: `the door "qa"`. */
+  owner: string;
+  kind: keyof Quotas;
+  /** Calls, programs, or for `mbPerDay` megabytes. */
+  limit: number;
+  /** In the same unit. Undefined for what is used at the same time, which each process counts for itself. */
+  used?: number | undefined;
+  /** When the count begins again, in milliseconds since 1970. */
+  to?: number | undefined;
+}
+
+/** The quotas of the config, its doors and its servers, with what is used of them now. Nothing is counted. */
+export async function quotaStates(
+  { quotas, doorQuotas = [], servers, origin }: Pick<Config, "quotas" | "doorQuotas" | "servers" | "origin">,
+  rows: Pick<QuotaRows, "read">,
+  now = Date.now(),
+): Promise<QuotaState[]> {
+  const config = origin.kind === "demo" ? "" : origin.file;
+  const ofServers = [...servers].flatMap(([name, server]) => ownerOfServer(name, server.quotas, config));
+  const owners = [...quotas, ...doorQuotas, ...ofServers];
+  const uses = usesOf(owners, now);
+  const used = await rows.read(uses);
+  return owners.flatMap((owner) => {
+    const counted = uses.flatMap((use, place): QuotaState[] => {
+      if (use.owner !== owner) return [];
+      const unit = use.kind === "mbPerDay" ? megabyte : 1;
+      return [
+        { owner: owner.name, kind: use.kind, limit: use.limit / unit, used: (used[place] ?? 0) / unit, to: use.to },
+      ];
+    });
+    const atOnce = (["callsAtOnce", "executionsAtOnce"] as const).flatMap((kind): QuotaState[] => {
+      const limit = owner.quotas[kind];
+      return limit === undefined ? [] : [{ owner: owner.name, kind, limit }];
+    });
+    return [...counted, ...atOnce];
+  });
+}
+
+function ownerOfServer(server: string, quotas: Quotas | undefined, config: string): QuotaOwner[] {
+  const key = JSON.stringify([config, "server", server]);
+  return quotas ? [{ name: `the server "${server}"`, key, quotas }] : [];
 }
 
 const callsIn = ({ key }: QuotaOwner, span: Span): QuotaUse => ({ key: `${key} calls`, ...span, amount: 1 });

@@ -27,6 +27,8 @@ export interface QuotaRows {
   take<Use extends LimitedUse>(uses: readonly Use[]): Promise<Use | undefined>;
   /** Counts all of them, whatever was used before. Time spans that have ended long before a new one begins are forgotten. */
   add(uses: readonly QuotaUse[]): Promise<void>;
+  /** How much of each was used in its time span, in their order. Nothing is counted. */
+  read(uses: readonly Pick<QuotaUse, "key" | "from">[]): Promise<number[]>;
 }
 
 export function quotaRows(database: Database): QuotaRows {
@@ -47,6 +49,14 @@ export function quotaRows(database: Database): QuotaRows {
     },
     async add(uses) {
       if (uses.length > 0) await database.write(() => counted(uses));
+    },
+    async read(uses) {
+      const statement =
+        "SELECT key, from_at, amount FROM claudikins.quota_uses WHERE key IN (SELECT value FROM texts($keys))";
+      const keys = [...new Set(uses.map(({ key }) => key))];
+      const rows = await database.read(() => all<{ key: string; fromAt: number; amount: number }>(statement, { keys }));
+      const used = new Map(rows.map(({ key, fromAt, amount }) => [keyOf({ key, from: fromAt }), amount]));
+      return uses.map((use) => used.get(keyOf(use)) ?? 0);
     },
   };
 }

@@ -2,8 +2,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { storedCall } from "../store/contract/call-log.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
+import { inStore } from "../support/stored.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
 const folder = ownFolder();
@@ -82,6 +84,54 @@ describe("enable and disable", () => {
       ),
     ]);
     expect(text()).toBe(now);
+  });
+
+  test("--preview says what the calls of the last days would have met, and changes nothing", async () => {
+    const at = Date.now() - 60_000;
+    const call = (id: string, more: object) => ({
+      ...storedCall(id, at),
+      ...{ config: file, server: "odd.one", tool: "structured", agent: "codex", ...more },
+    });
+    await inStore({ HOME: folder.path }, (store) =>
+      store.callLog.add([
+        call("c1", {}),
+        call("c2", { tool: "get-thing", approval: "once" }),
+        call("c3", { tool: "get-thing", outcome: "denied" }),
+        call("c4", { config: "/other/claudikins.json" }),
+        call("c5", { server: "other" }),
+      ]),
+    );
+    const preview = async (...argv: string[]) => {
+      const { stdout, exitCode } = await run([...argv, "--preview", "--json"]);
+      return [exitCode, JSON.parse(stdout).preview];
+    };
+    const none = { denied: 0, asked: 0, made: 0, by: [] };
+    const days = "in the last 7 days";
+    expect(await preview("disable", "odd.one.structured")).toEqual([
+      0,
+      {
+        ...{ ...none, calls: 1, denied: 1, by: [{ name: "codex", calls: 1 }] },
+        text: `1 of 1 call ${days} would have been denied: codex 1`,
+      },
+    ]);
+    expect(await preview("disable", "odd.one.get-*")).toMatchObject([0, { calls: 2, denied: 1 }]);
+    expect(await preview("disable", "odd.one")).toMatchObject([0, { calls: 3, denied: 2 }]);
+    // A call that a rule has denied is not made, whatever "confirm" says.
+    expect(await preview("confirm", "odd.one.get-thing", "never")).toMatchObject([0, { calls: 2, made: 1 }]);
+    expect(await preview("confirm", "odd.one.get-thing", "always")).toMatchObject([
+      0,
+      { calls: 2, asked: 0, text: `2 calls ${days}: the change would have made no difference` },
+    ]);
+    expect((await run(["confirm", "odd.one.get-thing", "destructive", "--preview"])).stderr).toContain(
+      "--preview is for always and never",
+    );
+    const { stderr, stdout } = await run(["disable", "odd.one.structured", "--preview"]);
+    expect([stdout, stderr]).toEqual([
+      `1 of 1 call ${days} would have been denied: codex 1\n`,
+      "Nothing was changed. Conditions of rules are not judged, because the call log has no arguments.\n",
+    ]);
+    expect((await run(["disable", "nobody", "--preview"])).exitCode).toBe(2);
+    expect(text()).toBe(before);
   });
 
   test("a trusted config stays trusted", async () => {

@@ -337,6 +337,7 @@ describe("the daemon's protocol", () => {
       problems: {},
       held: [{ server: "seen", pid: expect.any(Number), since: expect.any(Number), users: 1, private: false }],
       page: false,
+      memoryBytes: expect.any(Number),
     });
   });
 });

@@ -1,14 +1,17 @@
 /** The page for people in a real browser: the sign-in at the provider, an approval, the people of an administrator, and the end. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import { axeFindings } from "../support/axe.ts";
 import { balancer } from "../support/balancer.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { ownCertificate } from "../support/certificate.ts";
+import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { executeRequest, type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
 import { type OidcFixture, oidcFixture } from "../support/oidc.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { scrollWidth, tooFaint } from "./in-browser.js";
 
 setDefaultTimeout(60_000);
 
@@ -29,7 +32,7 @@ describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${br
     folder.write("claudikins.json", {
       mcpServers: { newer: fixture("modern", "reject", folder.path) },
       policy: { confirm: { "newer.echo": "always" } },
-      doors: { qa: { servers: ["newer"] } },
+      doors: { qa: { servers: ["newer"], quotas: { mbPerDay: 50 } } },
       auth: {
         oidc: {
           issuer: provider.issuer,
@@ -83,8 +86,32 @@ describe.skipIf(chromiumPath === undefined)(`the page for people in Chromium${br
     await anna.getByText("Approved once: newer.echo").waitFor();
     await bob.locator(".outcome.good").waitFor();
 
+    await anna.locator("nav button").getByText("Activity").click();
+    await anna.getByRole("button", { name: "Calls" }).click();
+    // A call is in the log a moment after it was made.
+    await eventually(async () => {
+      await anna.getByLabel("Person or token").fill("");
+      await anna.getByLabel("Person or token").fill("bob");
+      await anna.waitForLoadState("networkidle");
+      return (await anna.locator(".call-table tr", { hasText: "bob" }).count()) === 1;
+    });
+    expect(await bob.getByLabel("Person or token").count()).toBe(0);
     await anna.locator("nav button").getByText("People").click();
-    const row = anna.locator(".row", { hasText: "bob" });
+    const row = anna.locator(".person", { hasText: "bob" });
+    await row.getByRole("button", { name: "Details" }).focus();
+    await anna.keyboard.press("Enter");
+    await row.getByText("qa-team").waitFor();
+    await anna.getByRole("region", { name: "Groups" }).getByText("leads").waitFor();
+    await anna.getByRole("region", { name: "Limits" }).getByText("50 MB a day").waitFor();
+    await anna.getByRole("region", { name: "Deletion" }).getByText("People are kept until").waitFor();
+    for (const width of [390, 1280, 2560]) {
+      await anna.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await anna.emulateMedia({ colorScheme });
+        const found = [await anna.evaluate(scrollWidth), await anna.evaluate(tooFaint), await axeFindings(anna)];
+        expect([colorScheme, ...found]).toEqual([colorScheme, width, [], []]);
+      }
+    }
     await row.getByText("Revoke").click();
     await row.getByText("Really revoke?").click();
     await anna.getByText("Revoked the access of bob").waitFor();

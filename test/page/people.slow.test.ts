@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaul
 import { connect } from "node:net";
 import { join } from "node:path";
 import { decodeJwt } from "jose";
+import type { PageCalls } from "../../src/page/activity-contract.ts";
 import type { PageApproval, PageState } from "../../src/page/contract.ts";
 import { personId } from "../../src/policy/people/claims.ts";
 import { eventually } from "../support/eventually.ts";
@@ -47,11 +48,11 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-async function start(oidc: object = {}): Promise<void> {
+async function start(oidc: object = {}, quotas: object = {}): Promise<void> {
   folder.write("claudikins.json", {
     mcpServers: { newer: fixture("modern", "reject", folder.path) },
     policy: { confirm: { "newer.echo": "always" } },
-    doors: { qa: { servers: ["newer"] } },
+    doors: { qa: { servers: ["newer"], quotas } },
     auth: {
       oidc: {
         issuer: provider.issuer,
@@ -437,6 +438,73 @@ describe("the page of a person", () => {
     expect(listed.stdout.toString()).toMatch(/restored +person bob .* root +page/);
   });
 
+  test("shows administrators, and nobody else, the groups, sessions and calls of each person, and the limits", async () => {
+    await start({ keepDays: 30 }, { callsPerMinute: 60, executionsAtOnce: 4 });
+    await waitingProgram("bob");
+    const [bob, root] = [await signedIn("bob"), await signedIn("root")];
+    const id = personId(provider.issuer, "bob");
+    const read = async (cookies: Cookies, path: string) => {
+      const answer = await ask(cookies, `api/${path}`);
+      return [answer.status, await answer.json()];
+    };
+    for (const path of [`people/about?id=${id}`, "administration"]) {
+      expect([path, (await read(bob, path))[0]]).toEqual([path, 404]);
+    }
+    expect(await read(root, "people/about?id=0123456789abcdef")).toEqual([
+      404,
+      { error: "Nobody with this id has signed in" },
+    ]);
+    const calls = { days: 7, calls: 0, failures: 0, executions: 0 };
+    expect(await read(root, `people/about?id=${id}`)).toEqual([
+      200,
+      {
+        firstAt: expect.any(Number),
+        groups: { names: ["qa-team"], at: expect.any(Number) },
+        hasDirectory: false,
+        ...{ sessions: 1, calls, credentials: [] },
+      },
+    ]);
+    expect(await read(root, "administration")).toEqual([
+      200,
+      {
+        rights: [
+          { right: "Use the door qa", groups: ["qa-team"] },
+          { right: "Approve calls", groups: ["leads"] },
+          { right: "Administer", groups: ["it"] },
+        ],
+        quotas: [
+          {
+            owner: 'the door "qa"',
+            text: "60 calls a minute",
+            limit: 60,
+            used: expect.any(Number),
+            to: expect.any(Number),
+          },
+          { owner: 'the door "qa"', text: "4 programs at the same time", limit: 4 },
+        ],
+        keepDays: 30,
+      },
+    ]);
+    const [approval] = (await stateOf(bob)).approvals;
+    const ann = await signedIn("ann");
+    const decided = await ask(ann, `api/approvals/${approval!.id}`, {
+      method: "POST",
+      body: JSON.stringify({ decision: "once" }),
+    });
+    expect(decided.status).toBe(200);
+    const callsOf = async (cookies: Cookies) => ((await read(cookies, "calls"))[1] as PageCalls).calls;
+    const [seen] = await eventually(async () => {
+      const found = await callsOf(root);
+      return found.length > 0 && found;
+    });
+    expect(seen).toMatchObject({ server: "newer", tool: "echo", person: "bob", outcome: "ok" });
+    // Its program is the person's alone.
+    expect(seen).not.toHaveProperty("execution");
+    expect(await callsOf(bob)).toMatchObject([{ tool: "echo", execution: expect.any(String) }]);
+    expect(await callsOf(ann)).toEqual([]);
+    expect(await read(root, `people/about?id=${id}`)).toMatchObject([200, { calls: { calls: 1, executions: 1 } }]);
+  });
+
   test("shows administrators what runs for everybody without the programs, and lets them end it and delete what is kept", async () => {
     await start();
     const execution = await waitingProgram("bob");
@@ -447,7 +515,7 @@ describe("the page of a person", () => {
     const seen = await seenBy(root);
     expect(seen).toMatchObject({ kind: "waiting", person: "bob", isRecorded: false, canBeSaved: false });
     expect(seen).toMatchObject({ title: "a program", tools: [] });
-    // The whole list and the calls are for the person only, whatever the rights of others are.
+    // The whole list is for the person only, whatever the rights of others are.
     const listed = async (cookies: Cookies) =>
       ((await (await ask(cookies, "api/activity?text=hello")).json()) as { executions: object[] }).executions.length;
     expect([await listed(bob), await listed(ann), await listed(root)]).toEqual([1, 0, 0]);

@@ -1,6 +1,8 @@
 /** Only a browser that has exchanged a token may use the page, and only from the page itself. Everything else is refused. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { setNamedSecret } from "../../src/config/secrets/change.ts";
+import { storedSecrets } from "../../src/config/secrets/store.ts";
 import type { PageLastingRule } from "../../src/page/contract.ts";
 import { PageSessions } from "../../src/page/sessions.ts";
 import { Scene } from "./scene.ts";
@@ -124,6 +126,19 @@ describe("without a session", () => {
     ["GET", "api/programs/about?name=x"],
     ["POST", "api/programs/test"],
     ["POST", "api/programs/retry"],
+    ["GET", "api/first/demo"],
+    ["POST", "api/first/demo"],
+    ["GET", "api/first/import"],
+    ["POST", "api/first/import"],
+    ["GET", "api/version"],
+    ["POST", "api/version/check"],
+    ["GET", "api/daemons"],
+    ["POST", "api/daemons/stop"],
+    ["GET", "api/secrets"],
+    ["POST", "api/secrets/set"],
+    ["POST", "api/secrets/remove"],
+    ["GET", "api/audit"],
+    ["GET", "api/audit/verify"],
     ["GET", "trace/0000000000"],
     ["GET", "nothing"],
     ["DELETE", "api/state"],
@@ -225,19 +240,30 @@ describe("with a session", () => {
     ["api/programs/test", { name: "x" }],
     ["api/programs/retry", { delivery: "x" }],
     ["api/executions/0tsj8yf27sw6astfxpenfht03rvr/again", { dryRun: false }],
+    ["api/first/demo", {}],
+    ["api/first/import", { mark: "x", withAgents: true }],
+    ["api/version/check", {}],
+    ["api/daemons/stop", { pid: process.pid, now: true }],
+    ["api/secrets/set", { name: "EVIL", value: "evil", inFile: true }],
+    ["api/secrets/remove", { name: "KEPT" }],
   ];
+  /** These also answer a question, which changes nothing. */
+  const questions = ["api/first/demo", "api/first/import"];
   test.each(changes)("%s from any other page is refused and does nothing", async (path, body) => {
     const cookie = await signIn();
+    await setNamedSecret("KEPT", "value", { inFile: true, env: scene.env });
     const before = readFileSync(scene.config, "utf8");
     for (const headers of Object.values(foreign)) {
       expect((await ask(path, { headers: { cookie, ...headers }, body })).status).toBe(403);
     }
-    for (const wrong of [{}, { ...body, more: 1 }, [], null]) {
+    for (const wrong of [{ ...body, more: 1 }, [], null, ...(Object.keys(body).length > 0 ? [{}] : [])]) {
       expect((await ask(path, { headers: { cookie }, body: wrong })).status).toBe(400);
     }
     // An address alone, as in a link or an image, changes nothing.
-    expect((await ask(path, { method: "GET", headers: { cookie } })).status).toBe(404);
+    const read = await ask(path, { method: "GET", headers: { cookie } });
+    expect(read.status).toBe(questions.includes(path) ? 200 : 404);
     expect(readFileSync(scene.config, "utf8")).toBe(before);
+    expect(storedSecrets(scene.env).map(({ name }) => name)).toEqual(["KEPT"]);
   });
 
   test("filters that the page does not make are refused, and those that it makes are bounded", async () => {
@@ -263,6 +289,31 @@ describe("with a session", () => {
     for (let place = 0; place < 130; place += 1) await scene.record({ at: Date.now() - place * 1_000 });
     const answer = await (await ask("api/activity?text=", { method: "GET", headers })).json();
     expect((answer as { executions: object[] }).executions).toHaveLength(100);
+  });
+
+  test("the value of a secret is in no answer, and hashes and numbers that the page does not make are refused", async () => {
+    const headers = { cookie: await signIn() };
+    const value = "hunter2-hunter2";
+    const texts: string[] = [];
+    const said = async (path: string, asked: Asked) => {
+      const answer = await ask(path, { ...asked, headers });
+      texts.push(await answer.text());
+      return answer.status;
+    };
+    const set = (body: object) => said("api/secrets/set", { body: { name: "KEY", value, inFile: true, ...body } });
+    expect(await set({})).toBe(200);
+    expect(await set({ name: "not a name" })).toBe(422);
+    expect(await set({ value: `${value}\0` })).toBe(422);
+    expect(await set({ value: [value] })).toBe(400);
+    expect(await said("api/secrets", { method: "GET" })).toBe(200);
+    expect(texts.at(-1)).toContain('"KEY"');
+    expect(await said("api/secrets/remove", { body: { name: value } })).toBe(422);
+    expect(texts.slice(0, -1).filter((text) => text.includes("hunter2"))).toEqual([]);
+    for (const wrong of ["audit?most=0", "audit?most=1001", "audit?decision=any", "audit/verify?contains=x"]) {
+      expect([wrong, await said(`api/${wrong}`, { method: "GET" })]).toEqual([wrong, 400]);
+    }
+    expect(await said("api/daemons/stop", { body: { pid: 1, now: true } })).toBe(422);
+    expect(texts.at(-1)).toContain("There is no daemon 1 any more");
   });
 
   test.each(["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "[::1]"])(

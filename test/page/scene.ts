@@ -75,9 +75,13 @@ export class Scene implements AsyncDisposable {
   }
 
   /** The config is the text, or else has the servers. Their tools are listed already. */
-  static async open(servers: Record<string, SceneServer> = {}, text?: string): Promise<Scene> {
+  static async open(
+    servers: Record<string, SceneServer> = {},
+    text?: string,
+    variables: Record<string, string> = {},
+  ): Promise<Scene> {
     const folder = temporaryFolder();
-    const env = { HOME: folder.path, PATH: process.env["PATH"] ?? "" };
+    const env = { HOME: folder.path, PATH: process.env["PATH"] ?? "", ...variables };
     const mcpServers = Object.fromEntries(Object.entries(servers).map(([name, { entry }]) => [name, entry]));
     mkdirSync(join(folder.path, ".config", "claudikins"), { recursive: true });
     const file = folder.write(".config/claudikins/claudikins.json", text ?? { mcpServers });

@@ -16,11 +16,14 @@ const uses: Record<string, Record<string, string>> = {
     "groupsOfDoor 1": "the definition; rights.ts alone calls it",
     "isIn 1": "the definition; rights.ts alone calls it",
   },
+  "page/people/administration.ts": {
+    "groups 3": "shows the newest groups of a person, and the groups behind each right; decides nothing",
+  },
   "page/people/api.ts": {
     "approvers 2": "shows who may approve",
-    "isAdministrator 4": "rights that were asked for by the same request, after its body",
+    "isAdministrator 5": "rights that were asked for by the same request, after its body",
     "mayApprove 3": "rights that were asked for by the same request, after its body",
-    "rightsOf 4": "asked with each request, and with each event of a stream",
+    "rightsOf 5": "asked with each request, and with each event of a stream",
   },
   "page/people/connect.ts": {
     "mayUse 1": "asked with each request for a link",

@@ -6,11 +6,10 @@ import { about, list as listOf, number, record, text, texts, yesOrNo } from "../
 import { visible } from "../../policy/visible.ts";
 import { scopeText } from "../../store/approval.ts";
 import { addAnchor, lastAnchor } from "../../store/audit/anchors.ts";
-import { lineOf } from "../../store/audit/chain.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
+import { type AuditFilter, auditEntries, deciderText, newestEntries, subjectOf } from "../../store/audit/read.ts";
 import { verify as verifyLog } from "../../store/audit/verify.ts";
 import { openStore } from "../../store/open.ts";
-import { toolId } from "../../tools/model.ts";
 import { type ArgumentValues, command, flag, option, place } from "../command.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
@@ -46,13 +45,14 @@ export const list = command({
   ],
   json: record({ entries: listOf(lineShape) }),
   async run(args, io) {
-    const entries = (await linesOf(args, io)).reverse().slice(0, args.limit ?? defaultRows);
+    await using store = openStore(io.env);
+    const entries = await newestEntries(store.audit, filterOf(args, io), args.limit ?? defaultRows);
     return listAnswer(io, { json: { entries }, rows: entries, none: "The audit log has no such entries.\n" }, [
       ["entry", ({ entry }) => String(entry)],
       ["when", ({ at }) => localTime(at)],
       ["decision", ({ decision, scope }) => stateCell(`${decision}${scopeText(scope)}`)],
       [{ text: "about" }, (line) => visible(subjectOf(line))],
-      ["by", ({ by }) => visible(by.person?.name ?? [by.user, by.parent].filter(Boolean).join(", from "))],
+      ["by", (line) => visible(deciderText(line))],
       ["where", ({ by }) => by.place ?? ""],
     ]);
   },
@@ -137,7 +137,8 @@ const exported = command({
   },
   examples: ["claudikins audit export > audit.jsonl", "claudikins audit export --format csv --since 2026-01-01"],
   async run(args, io) {
-    const lines = await linesOf(args, io);
+    await using store = openStore(io.env);
+    const lines = await Array.fromAsync(auditEntries(store.audit, filterOf(args, io)));
     if (args.format !== "csv") return { text: lines.map((line) => `${JSON.stringify(line)}\n`).join("") };
     const cells = Object.values(columns);
     const rows = lines.map((line) => cells.map((cellOf) => csvCell(String(cellOf(line) ?? ""))));
@@ -173,53 +174,8 @@ export const cut = command({
   },
 });
 
-async function linesOf(
-  { since = 0, server, tool, execution, user, config, decision }: ArgumentValues<typeof filterArgs>,
-  { env, cwd }: Io,
-): Promise<AuditLine[]> {
-  const file = config === undefined ? undefined : resolve(cwd, config);
-  const isWanted = (line: AuditLine) =>
-    line.at >= since &&
-    (server === undefined || line.server === server) &&
-    (tool === undefined || (line.server !== undefined && toolId(line.server, line.tool ?? "") === tool)) &&
-    (execution === undefined || line.execution === execution) &&
-    (user === undefined || namesIn(line).includes(user)) &&
-    (file === undefined || line.config === file) &&
-    (decision === undefined || line.decision === decision);
-  await using store = openStore(env);
-  const wanted: AuditLine[] = [];
-  for await (const stored of store.audit.lines()) {
-    const line = lineOf(stored.line);
-    if (line && isWanted(line)) wanted.push(line);
-  }
-  return wanted;
-}
-
-/** Everything by which the entry can be found with `--user`. */
-function namesIn({ person, by }: AuditLine): string[] {
-  return [person, by.person].flatMap((each) => (each ? [each.id, each.name] : [])).concat(by.user);
-}
-
-function subjectOf({
-  decision,
-  execution,
-  server,
-  tool,
-  config = "",
-  changes,
-  token,
-  person,
-  cut: removed,
-  why,
-}: AuditLine): string {
-  const whose = person === undefined ? "" : ` for ${person.name}`;
-  if (server !== undefined) return `${tool === undefined ? server : toolId(server, tool)}${whose}`;
-  if (decision === "cancelled") return `execution ${execution}${whose}`;
-  if (removed) return `entries up to ${removed.entry}`;
-  if (person) return `person ${person.name} ${person.id}`;
-  if (token) return `token ${[token.id, token.name].filter(Boolean).join(" ")}${why === undefined ? "" : `: ${why}`}`;
-  if (changes) return `${config}: ${changes.map(({ at }) => at).join(", ")}`;
-  return why ?? config;
+function filterOf({ config, ...filter }: ArgumentValues<typeof filterArgs>, { cwd }: Io): AuditFilter {
+  return { ...filter, config: config === undefined ? undefined : resolve(cwd, config) };
 }
 
 /** A spreadsheet runs texts that begin like a formula. */

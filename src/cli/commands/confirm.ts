@@ -1,16 +1,21 @@
 /** `claudikins confirm`: says in the config when a tool asks before it is called. */
 import { ClaudikinsError } from "../../base/errors.ts";
-import { oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
+import { either, oneOf, record, text, yesOrNo } from "../../base/json-shape.ts";
 import { confirmModes } from "../../config/policy.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
+import type { ToolState } from "../../policy/decision.ts";
 import { changePolicy } from "../../setup/settings/change-policy.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { toolId } from "../../tools/model.ts";
 import { command, place } from "../command.ts";
 import { changeArgs, whichConfig } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
+import { previewAnswer, previewArgs, previewShape } from "../output/preview.ts";
 
 const wanted = [...confirmModes, "default"] as const;
+
+/** The states whose effect on a call can be told from the call log. */
+const states: Partial<Record<(typeof wanted)[number], ToolState>> = { always: "ask", never: "allow" };
 
 export default command({
   description:
@@ -21,14 +26,23 @@ export default command({
       required: true,
       ...oneWordOf(wanted),
     }),
+    ...previewArgs,
     ...changeArgs,
   },
-  examples: ["claudikins confirm github.create_issue always", "claudikins confirm github.get_issue never"],
-  json: record({ config: text, server: text, tool: text, confirm: oneOf(...wanted), changed: yesOrNo }),
+  examples: ["claudikins confirm github.create_issue always", "claudikins confirm github.get_issue never --preview"],
+  json: either(
+    record({ config: text, server: text, tool: text, confirm: oneOf(...wanted), changed: yesOrNo }),
+    previewShape,
+  ),
   async run(args, io) {
     const which = whichConfig(args, io);
     const { server, tool, configFile } = await ownTool(args.tool, which);
     if (tool.includes("*")) throw new ClaudikinsError("USAGE", "Name one tool: confirm takes no pattern");
+    if (args.preview) {
+      const state = states[args.when];
+      if (state === undefined) throw new ClaudikinsError("USAGE", "--preview is for always and never");
+      return previewAnswer([{ server, tool }], state, configFile.file, args, io);
+    }
     const isAnswered = isAnsweredFor({ flag: args.config, env: io.env });
     const changed = await changePolicy({ server, tool, confirm: args.when }, which, { isAnswered, place: "command" });
     const { file } = configFile;

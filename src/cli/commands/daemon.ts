@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
+import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { readIfThere } from "../../base/files.ts";
 import {
@@ -19,10 +20,11 @@ import {
   yesOrNo,
 } from "../../base/json-shape.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import { aboutMegabytes } from "../../base/units.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { realOf } from "../../config/locations.ts";
 import type { Holder } from "../../daemon/daemon-note.ts";
-import { askToStop, findDaemons, hasEnded, type Peer, type SilentDaemon } from "../../daemon/peers.ts";
+import { askToStop, endSilent, findDaemons, hasEnded, type Peer, type SilentDaemon } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import type { Status } from "../../daemon/protocol.ts";
 import { command, flag } from "../command.ts";
@@ -58,6 +60,7 @@ export const status = command({
           list(record({ server: text, pid: either(number, nothing), since: time, users: number, private: yesOrNo })),
         ),
         page: about("Whether the page of `claudikins ui` is open: the daemon does not end meanwhile", yesOrNo),
+        "memoryBytes?": about("The memory of its process, without the processes of servers", number),
       }),
     ),
     silent: about(
@@ -77,6 +80,8 @@ export const status = command({
       [
         ["process", ({ pid }) => String(pid)],
         ["version", ({ version }) => version],
+        ["since", ({ startedAt }) => ageText(Date.now() - startedAt)],
+        ["memory", ({ memoryBytes }) => (memoryBytes === undefined ? "-" : aboutMegabytes(memoryBytes))],
         ["calls", ({ calls, page }) => `${calls.done} done, ${calls.running} running${page ? ", page open" : ""}`],
         [{ text: "servers" }, serversText],
         [{ path: "config" }, ({ config }) => config ?? "the demo"],
@@ -129,10 +134,9 @@ export const stop = command({
     const { peers, silent } = args.all ? found : ofConfig(found, args.config, io, isGone);
     const ended = (peer: Peer) => endOf(peer, { now: args.now === true, isQuiet: args.json === true }, io);
     const killed = async (each: SilentDaemon) => {
-      if (!args.now || !each.holder) throw silentError(each);
-      process.kill(each.holder.pid, "SIGKILL");
-      await hasEnded(each.holder.pid, io.interrupted);
-      return each.holder;
+      const ended = args.now ? await endSilent(each, io.interrupted) : undefined;
+      if (!ended) throw silentError(each);
+      return ended;
     };
     const stopped = await Promise.all([...peers.map(ended), ...silent.map(killed)]);
     const lines = stopped.map(({ pid, config }) => `Stopped daemon ${pid} of ${config ?? "the demo"}\n`);

@@ -5,7 +5,7 @@ import { ageText, durationText } from "../../base/duration.ts";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { about, either, list, named, nothing, record, text, texts } from "../../base/json-shape.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { megabyte } from "../../base/units.ts";
+import { aboutMegabytes } from "../../base/units.ts";
 import { escaped } from "../../base/visible-text.ts";
 import type { ConfigOrigin } from "../../config/discover.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -281,7 +281,7 @@ function toolsText({ tools, denied, held, askedAt, problem }: CheckedServer, isC
 }
 
 function memoryText(bytes: number | undefined): string {
-  return bytes === undefined ? "-" : `${Math.round(bytes / megabyte)} MB`;
+  return bytes === undefined ? "-" : aboutMegabytes(bytes);
 }
 
 /** Marks servers that the daemon runs as ready. Without a daemon the facts are unchanged. */

@@ -2,19 +2,13 @@
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, oneOf, record, text, texts, time } from "../../base/json-shape.ts";
-import { KeychainFailure } from "../../base/keychain.ts";
-import { didYouMean } from "../../base/near-names.ts";
 import { secretsFile } from "../../config/locations.ts";
-import { isSecretName } from "../../config/secrets/references.ts";
-import { removeSecrets, setSecret, storedSecrets } from "../../config/secrets/store.ts";
+import { removeNamedSecrets, requireSecretName, setNamedSecret } from "../../config/secrets/change.ts";
+import { type ListedSecret, listedSecrets } from "../../config/secrets/listed.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
-import { type ListedSecret, listedSecrets } from "../listed-secrets.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { ask, canAsk } from "../terminal/prompt.ts";
-
-/** Characters of a secret. Private keys and certificates are shorter. */
-const maxSecretChars = 65_536;
 
 const places = oneOf("keychain", "file");
 
@@ -81,50 +75,28 @@ export const set = command({
   json: record({ name: text, place: places }),
   async run(args, io) {
     const { name } = args;
-    if (!isSecretName(name)) {
-      throw new ClaudikinsError("USAGE", "This is not a name of a secret", {
-        hint: "A name has at most 64 letters, digits and underscores, and does not begin with a digit: GITHUB_TOKEN",
-      });
-    }
-    const value = await givenValue(name, io);
-    const kept = await setSecret(name, value, { inFile: args.file, env: io.env }).catch((error: unknown) => {
-      if (!(error instanceof KeychainFailure)) throw error;
-      throw new ClaudikinsError("KEYCHAIN_UNAVAILABLE", `The keychain ${error.message}`, {
-        hint: `Unlock it and try again, or keep the value in a file: claudikins secrets set ${name} --file`,
-      });
+    requireSecretName(name);
+    const { place: where, ...kept } = await setNamedSecret(name, await givenValue(name, io), {
+      inFile: args.file,
+      env: io.env,
     });
-    const where = kept.place === "keychain" ? "the system's keychain" : secretsFile(io.env);
-    const why =
-      kept.why === undefined ? "" : `The keychain ${kept.why}. The value is in a file that only you can read.\n`;
+    const why = kept.note === undefined ? "" : `${kept.note}\n`;
     return {
-      json: { name, place: kept.place },
-      text: `Set ${name} in ${where}\n`,
+      json: { name, place: where },
+      text: `Set ${name} in ${kept.where}\n`,
       note: `${why}Servers use it when they start next: "\${secret:${name}}"\n`,
     };
   },
 });
 
-/** Throws USAGE for a value that cannot be used, and CANCELLED. */
+/** Throws USAGE if nobody can be asked, and CANCELLED. */
 async function givenValue(name: string, io: Io): Promise<string> {
   if (io.stdin.isTerminal && !canAsk(io)) {
     throw new ClaudikinsError("USAGE", "The value cannot be asked for, because stderr is not a terminal", {
       hint: `Give it on stdin: claudikins secrets set ${name} < file`,
     });
   }
-  const given = canAsk(io) ? await ask(io, `Value of ${name}: `, { hidden: true }) : await io.stdin.text();
-  const value = given.replace(/\r?\n$/, "");
-  const problem =
-    value === ""
-      ? "is empty"
-      : value.length > maxSecretChars
-        ? `has more than ${maxSecretChars} characters`
-        : value.includes("\0")
-          ? "has a null character"
-          : undefined;
-  if (problem === undefined) return value;
-  throw new ClaudikinsError("USAGE", `The value of ${name} ${problem}. Nothing was changed`, {
-    hint: `Type it at the prompt of claudikins secrets set ${name}, or give it on stdin.`,
-  });
+  return canAsk(io) ? await ask(io, `Value of ${name}: `, { hidden: true }) : await io.stdin.text();
 }
 
 export const remove = command({
@@ -135,19 +107,12 @@ export const remove = command({
   examples: ["claudikins secrets remove GITHUB_TOKEN"],
   json: record({ removed: texts }),
   async run(args, io) {
-    const known = storedSecrets(io.env).map(({ name }) => name);
-    const unknown = args.names.find((name) => !known.includes(name));
-    if (unknown !== undefined) {
-      throw new ClaudikinsError("SECRET_NOT_FOUND", `There is no secret "${unknown}". Nothing was removed`, {
-        hint: didYouMean(unknown, known) || "To list all secrets: claudikins secrets",
-      });
-    }
     const removed = [...new Set(args.names)];
-    const why = await removeSecrets(removed, io.env);
+    const why = await removeNamedSecrets(removed, io.env);
     return {
       json: { removed },
       text: removed.map((name) => `Removed ${name}\n`).join(""),
-      note: why === undefined ? "" : `The keychain ${why}, so it may still have the old value.\n`,
+      note: why === undefined ? "" : `${why}\n`,
     };
   },
 });

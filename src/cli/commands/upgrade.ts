@@ -5,11 +5,10 @@ import { about, either, list, nothing, number, oneOf, record, text, yesOrNo } fr
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import { repository, version } from "../../base/version.ts";
 import type { Peer } from "../../daemon/peers.ts";
-import { noteLatest } from "../../setup/upgrade/hint.ts";
-import { managedText, ownInstallation, upgradeCommand } from "../../setup/upgrade/installation.ts";
-import { findRelease } from "../../setup/upgrade/releases.ts";
+import { managedText, ownInstallation } from "../../setup/upgrade/installation.ts";
+import { askForNews } from "../../setup/upgrade/news.ts";
 import { cleanUp, runningServes, upgrade } from "../../setup/upgrade/upgrade.ts";
-import { compareVersions, isVersion } from "../../setup/upgrade/versions.ts";
+import { isVersion } from "../../setup/upgrade/versions.ts";
 import type { WaitingPrograms } from "../../store/executions.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -50,27 +49,17 @@ export default command({
   async run(args, io) {
     const installation = ownInstallation();
     if (installation.kind === "script") await cleanUp(installation.path, io.env);
-    const finding = findRelease(args.to, io.env, io.interrupted);
-    const { version: to } = await saying(io.stderr, "Looking for releases", finding);
-    if (args.to === undefined) noteLatest(to, io.env);
-    const order = compareVersions(to, version);
-    const available = order > 0 || (args.to !== undefined && order !== 0);
-    const about = {
-      from: version,
-      to,
-      available,
-      upgraded: false,
-      installed: installation.kind,
-      path: installation.path,
-    };
+    const asking = askForNews(args.to, { env: io.env, signal: io.interrupted });
+    const { order, command: how, ...news } = await saying(io.stderr, "Looking for releases", asking);
+    const { to, available } = news;
+    const about = { ...news, upgraded: false };
     if (!available) return upToDate(about, order);
-    const how = installation.kind === "script" ? undefined : upgradeCommand(installation, to, args.to);
     if (args.check) {
       const next = how ?? `claudikins upgrade${args.to === undefined ? "" : ` --to ${to}`}`;
-      const news = order > 0 ? "There is a newer version" : "There is an older version";
+      const found = order > 0 ? "There is a newer version" : "There is an older version";
       return {
         json: { ...about, command: how },
-        text: `${news}: ${to} (this is ${version})\n`,
+        text: `${found}: ${to} (this is ${version})\n`,
         note: `To install it: ${next}\n`,
       };
     }

@@ -175,7 +175,7 @@ async function peopleNames({ flags }: CompletionContext, { env, cwd }: Completio
 
 /** The secrets that are set, and those that the config or the user's own config names. */
 async function secretNames({ flags }: CompletionContext, { env, cwd }: CompletionIo): Promise<Candidate[]> {
-  const { listedSecrets } = await import("../listed-secrets.ts");
+  const { listedSecrets } = await import("../../config/secrets/listed.ts");
   const all = await listedSecrets({ flag: flags.get("config"), cwd, env });
   return all.map(({ name, place, servers }) => ({
     value: name,

@@ -8,11 +8,12 @@ import { homeOf } from "../../config/locations.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { watchedConfig } from "../../config/watched-config.ts";
 import { DaemonClient } from "../../daemon/client.ts";
-import { statusOf } from "../../daemon/peers.ts";
+import { askToStop, endSilent, findDaemons, hasEnded, isThere, statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { PageApi } from "../../page/api.ts";
 import type { PageToken } from "../../page/contract.ts";
 import type { Background, StartedInBackground } from "../../page/program-actions.ts";
+import type { DaemonControl } from "../../page/system.ts";
 import { type Invitation, UserPage } from "../../page/user-page.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";
@@ -22,6 +23,12 @@ import { usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { appOf } from "../open-app.ts";
 import { continuedInDaemon } from "./continue-in-daemon.ts";
+
+/** Time for a daemon without calls to end its servers and itself. */
+const daemonEndsMs = 5_000;
+
+/** Time for the answer to reach the page of a daemon that was told to stop by this page. */
+const stopAnswerMs = 200;
 
 export interface PageOptions {
   /** The config file; undefined for the demo. */
@@ -54,6 +61,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
     background: backgroundOf(file, isAnswered, env),
     // The variables of a changed config may lead to another daemon.
     running: async () => statusOf(placeOf(file, env).socket),
+    daemons: daemonsOf(env),
   });
   return new UserPage({ api, log, home: homeOf(env) });
 }
@@ -98,6 +106,43 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
       if (!usesDaemon({}, env)) return false;
       await client().post("/adopt", { executions: [] });
       return true;
+    },
+  };
+}
+
+/** The same daemons, stopped in the same way, as in `claudikins daemon`. */
+function daemonsOf(env: Io["env"]): DaemonControl {
+  return {
+    async list() {
+      const { peers, silent } = await findDaemons(env);
+      return {
+        running: peers.map(({ status }) => status),
+        silent: silent.map(({ place, holder }) => ({ ...holder, log: place.log })),
+      };
+    },
+    async stop(pid, now) {
+      const { peers, silent } = await findDaemons(env);
+      const peer = peers.find(({ status }) => status.pid === pid);
+      if (peer && pid === process.pid) {
+        setTimeout(() => void askToStop(peer.place.socket, now), stopAnswerMs);
+        return { isOver: false, calls: peer.status.calls.running };
+      }
+      const signal = AbortSignal.timeout(daemonEndsMs);
+      if (peer) {
+        const calls = await askToStop(peer.place.socket, now);
+        if (!calls || now) await hasEnded(pid, signal);
+        return { isOver: !isThere(pid), calls: calls ?? 0 };
+      }
+      const hung = silent.find(({ holder }) => holder?.pid === pid);
+      if (hung && now) {
+        await endSilent(hung, signal);
+        return { isOver: !isThere(pid), calls: 0 };
+      }
+      throw new ClaudikinsError(
+        "SERVER_UNAVAILABLE",
+        hung ? `The daemon ${pid} does not answer: it was paused, or hangs` : `There is no daemon ${pid} any more`,
+        { hint: hung ? "End it by force." : "To see the daemons: claudikins daemon status" },
+      );
     },
   };
 }

@@ -11,6 +11,7 @@ import { type Person, requireUsable } from "../../config/oidc.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
 import { rememberFolders } from "../../config/trust/written-folders.ts";
 import { watchedConfig } from "../../config/watched-config.ts";
+import type { PeopleApiOptions } from "../../page/people/api.ts";
 import type { ConnectOptions, PersonServers } from "../../page/people/connect.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { FrontDoorOptions, LeavingTimes, Visitor } from "../../serve/http/front-door.ts";
@@ -130,10 +131,16 @@ async function ownCredentialsOf(
 interface PageParts extends Pick<FrontDoorOptions, "openDoor">, Pick<ConnectOptions, "serversOf" | "signIns"> {
   /** The folders beside which people have folders of their own. */
   shared: () => Promise<string[]>;
+  sessionsOf: PeopleApiOptions["sessionsOf"];
 }
 
 /** The page for people, if the config has a client for it. */
-async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, signIns, shared }: PageParts, io: Io) {
+async function peoplePage(
+  app: App,
+  people: LivePeople,
+  { openDoor, serversOf, signIns, shared, sessionsOf }: PageParts,
+  io: Io,
+) {
   if (people.oidc?.clientId === undefined) return undefined;
   const [{ PeoplePage }, { changePeople }] = await Promise.all([
     import("../../page/people/page.ts"),
@@ -151,6 +158,7 @@ async function peoplePage(app: App, people: LivePeople, { openDoor, serversOf, s
       await opened.pool.listTools(server, { signal });
     },
     signIns,
+    sessionsOf,
     continued: async (execution, config) =>
       // A replica continues it.
       app.store.continuations !== undefined ||
@@ -195,7 +203,9 @@ async function untilInterrupted(
   {
     people,
     ...choice
-  }: HttpChoice & PageParts & Pick<FrontDoorOptions, "door" | "tokens"> & { people?: LivePeople | undefined },
+  }: HttpChoice &
+    Omit<PageParts, "sessionsOf"> &
+    Pick<FrontDoorOptions, "door" | "tokens"> & { people?: LivePeople | undefined },
   json: boolean,
   io: Io,
 ): Promise<void> {
@@ -206,9 +216,18 @@ async function untilInterrupted(
   const token = choice.token ?? kept?.token;
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   await using replicas = await replicasOf(app, log);
-  const page = people && (await peoplePage(app, people, { ...choice, signIns: replicas?.signIns }, io));
+  const sessionsOf = (id: string) => door.sessionsOf(id);
+  const page = people && (await peoplePage(app, people, { ...choice, signIns: replicas?.signIns, sessionsOf }, io));
   const directory = people && (await directoryOf(app, people, io));
-  const door = new FrontDoor(app, { ...choice, token, people: gate, page, directory, replicas, log });
+  const door: InstanceType<typeof FrontDoor> = new FrontDoor(app, {
+    ...choice,
+    token,
+    people: gate,
+    page,
+    directory,
+    replicas,
+    log,
+  });
   const { url } = door;
   try {
     if (replicas) await join(replicas, url, io);

@@ -16,6 +16,7 @@ import { People, SignOut } from "./people.tsx";
 import { Programs, programKey } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
+import { System } from "./system/system.tsx";
 import { Key, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
 
@@ -26,13 +27,14 @@ const views = {
   programs: "Programs",
   tools: "Tools",
   figures: "Figures",
+  system: "System",
   people: "People",
 } as const;
 type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "figures"];
+  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "figures", "system"];
   return viewer.people ? ["now", "activity", "people"] : ["now", "activity"];
 }
 
@@ -155,6 +157,16 @@ export function App() {
           )}
           {view === "figures" && <FiguresView mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""} />}
           {view === "tools" && <Tools state={state} onExecution={showExecution} />}
+          {view === "system" && (
+            <System
+              state={state}
+              onServer={(name) => {
+                setServer(name);
+                setView("servers");
+              }}
+              onExecution={showExecution}
+            />
+          )}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>
       </main>

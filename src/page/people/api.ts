@@ -17,7 +17,7 @@ import { readRecord } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import type { StoredPerson } from "../../store/people.ts";
 import { activityIn, recordedCalls } from "../activity.ts";
-import type { PageAbout, PageActivity, PageExecution } from "../activity-contract.ts";
+import type { PageAbout, PageActivity, PageCalls, PageExecution } from "../activity-contract.ts";
 import { type Continued, PageApprovals } from "../approvals.ts";
 import { callsIn, readCalls } from "../calls.ts";
 import type { PageApproval, PagePerson, PageState } from "../contract.ts";
@@ -25,6 +25,7 @@ import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
 import { decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
 import type { RouteRequest, Routes } from "../server.ts";
+import { aboutPerson, administrationOf } from "./administration.ts";
 
 export interface PeopleApiOptions {
   /** The whole config. */
@@ -36,6 +37,8 @@ export interface PeopleApiOptions {
   openDoor(door: string): Promise<App>;
   /** Takes access away or gives it back, on behalf of an administrator. */
   changePeople(people: readonly StoredPerson[], what: "revoked" | "restored", by: PersonClaims): Promise<unknown>;
+  /** The open sessions of a person in this process. */
+  sessionsOf(id: string): Promise<number>;
   /** Deletes the data of a revoked person, on behalf of an administrator. */
   deletePerson(person: StoredPerson, by: PersonClaims): Promise<unknown>;
 }
@@ -102,6 +105,18 @@ export class PeopleApi {
     return { ...found, executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
   }
 
+  /**
+   * The calls of the viewer, and for administrators those of everybody: the call log has no contents. Executions of others are not shown, because
+   * their programs are.
+   */
+  async #calls({ search }: RouteRequest, viewer: PersonClaims): Promise<PageCalls> {
+    const { app, people } = this.#options;
+    const config = configOwner(app.config.origin) ?? "";
+    const { isAdministrator } = await people.rightsOf(viewer);
+    const own = isAdministrator ? { config } : { config, person: viewer.id };
+    return readCalls(callsIn(search), own, app.store, ({ person }) => person === viewer.id);
+  }
+
   /** An execution of the viewer with its calls. Its code is run again by the agent only. Throws RefusedRequest. */
   async #about(id: string, viewer: PersonClaims): Promise<PageAbout> {
     const { app } = this.#options;
@@ -140,12 +155,17 @@ export class PeopleApi {
         throw new RefusedRequest(403, "You may not approve or deny calls");
       },
       "GET api/activity": (call) => this.#activity(call, viewer),
-      "GET api/calls": ({ search }) => {
-        const own = { config: configOwner(this.#options.app.config.origin) ?? "", person: viewer.id };
-        return readCalls(callsIn(search), own, this.#options.app.store);
-      },
+      "GET api/calls": (call) => this.#calls(call, viewer),
       "GET api/executions/*/about": ({ id }) => this.#about(id, viewer),
       "POST api/executions/*/cancel": ({ id }) => this.#cancel(id, viewer),
+      "GET api/people/about": async ({ search }) => {
+        await this.#requireAdministrator(viewer);
+        return aboutPerson(await this.#personCalled(search.get("id")), this.#options);
+      },
+      "GET api/administration": async () => {
+        await this.#requireAdministrator(viewer);
+        return administrationOf(this.#options.app, this.#options.people);
+      },
       "POST api/people/revoke": change("revoked"),
       "POST api/people/restore": change("restored"),
       "POST api/people/delete": async (call) => {
@@ -194,6 +214,11 @@ export class PeopleApi {
     const { id } = await body(peopleBody);
     // The body may have taken its time.
     await this.#requireAdministrator(viewer);
+    return this.#personCalled(id);
+  }
+
+  /** Throws RefusedRequest. */
+  async #personCalled(id: string | null): Promise<StoredPerson> {
     const person = (await this.#people()).find((each) => each.id === id);
     if (!person) throw new RefusedRequest(404, "Nobody with this id has signed in");
     return person;

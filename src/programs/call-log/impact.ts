@@ -3,6 +3,7 @@ import { counted } from "../../base/counted.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import { list, number, record, text, type ValueOf } from "../../base/json-shape.ts";
 import { dayMs } from "../../base/units.ts";
+import { matches } from "../../config/pattern.ts";
 import type { ToolState } from "../../policy/decision.ts";
 import { type CallLogRows, eachCall, maxCallsReadAtOnce, type StoredCall } from "../../store/call-log.ts";
 import { toolId } from "../../tools/model.ts";
@@ -29,16 +30,32 @@ const impactShape = record(impactKeys);
  */
 export type Impact = ValueOf<typeof impactShape>;
 
-/** `tools` has own names. `config` is the file, or null for the demo. Conditions of rules are not judged, because the log has no arguments. */
+interface ImpactOptions {
+  /** The config file of the calls, or null for the demo. Undefined: the calls of all configs. */
+  config: string | null | undefined;
+  /** Whether a call that a rule has denied stays denied. */
+  keepsDenials?: boolean;
+  now?: number;
+}
+
+/**
+ * `tools` has own names and patterns; without a tool, all of the server are meant. Conditions of rules are not judged, because the log has no
+ * arguments.
+ */
 export async function impactOf(
-  tools: readonly { server: string; tool: string }[],
+  tools: readonly { server: string; tool?: string }[],
   state: ToolState,
   rows: Pick<CallLogRows, "read">,
-  { config, now = Date.now() }: { config: string | null; now?: number },
+  { config, keepsDenials = false, now = Date.now() }: ImpactOptions,
 ): Promise<Impact> {
-  const ids = new Set(tools.map(({ server, tool }) => toolId(server, tool)));
+  const isPattern = ({ tool }: { tool?: string }) => tool === undefined || tool.includes("*");
+  const patterns = tools.filter(isPattern);
+  const ids = new Set(tools.filter((each) => !isPattern(each)).map(({ server, tool = "" }) => toolId(server, tool)));
+  const isMeant = (call: StoredCall) =>
+    ids.has(toolId(call.server, call.tool)) ||
+    patterns.some(({ server, tool = "*" }) => server === call.server && matches(tool, call.tool));
   const servers = new Set(tools.map(({ server }) => server));
-  const [only] = ids.size === 1 ? ids : [];
+  const [only] = ids.size === 1 && patterns.length === 0 ? ids : [];
   const [server] = servers.size === 1 ? servers : [];
   const filter = { since: now - impactDays * dayMs, config: config ?? undefined, server, tool: only };
   const found = { calls: 0, denied: 0, asked: 0, made: 0 };
@@ -46,9 +63,9 @@ export async function impactOf(
   let read = 0;
   for await (const call of eachCall(rows, filter, "oldest first")) {
     if (++read % maxCallsReadAtOnce === 0) await eventLoopTurn();
-    if (call.config !== config || !ids.has(toolId(call.server, call.tool))) continue;
+    if ((config !== undefined && call.config !== config) || !isMeant(call)) continue;
     found.calls += 1;
-    const effect = effectOn(call, state);
+    const effect = keepsDenials && isDenied(call) ? undefined : effectOn(call, state);
     if (effect === undefined) continue;
     found[effect] += 1;
     const name = call.program === null ? (call.agent ?? starterTexts[call.startedBy]) : `the program ${call.program}`;
@@ -60,13 +77,15 @@ export async function impactOf(
   return { ...found, by: by.slice(0, maxNamedCallers), text: impactText({ ...found, by }) };
 }
 
+/** Whether a rule has denied the call, and no person. */
+const isDenied = ({ outcome, approval }: StoredCall) => outcome === "denied" && approval === null;
+
 /** What the state would change for the call. Undefined if it would have gone the same way. */
-function effectOn({ outcome, approval }: StoredCall, state: ToolState): "denied" | "asked" | "made" | undefined {
-  const wasAsked = approval !== null;
-  const wasDenied = outcome === "denied" && !wasAsked;
-  if (state === "deny") return outcome === "denied" ? undefined : "denied";
+function effectOn(call: StoredCall, state: ToolState): "denied" | "asked" | "made" | undefined {
+  const wasAsked = call.approval !== null;
+  if (state === "deny") return call.outcome === "denied" ? undefined : "denied";
   if (state === "ask") return wasAsked ? undefined : "asked";
-  return wasAsked || wasDenied ? "made" : undefined;
+  return wasAsked || isDenied(call) ? "made" : undefined;
 }
 
 function impactText({ calls, denied, asked, made, by }: Omit<Impact, "text">): string {

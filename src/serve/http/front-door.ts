@@ -201,6 +201,11 @@ export class FrontDoor {
     return this.#phase === "draining" || this.#phase === "closed";
   }
 
+  /** The open sessions of a person in this process. */
+  sessionsOf(id: string): Promise<number> {
+    return this.#people.sessionsOf(id);
+  }
+
   get #places(): Place[] {
     return [this.#whole, ...this.#opened];
   }

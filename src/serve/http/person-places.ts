@@ -66,6 +66,13 @@ export class PersonPlaces<Place extends PersonPlace> {
     }
   }
 
+  /** The open sessions of a person at all doors, and the clients without sessions that are connected, or were lately. */
+  async sessionsOf(id: string): Promise<number> {
+    const own = [...this.#entries].filter(([key]) => key.startsWith(`${JSON.stringify([id]).slice(0, -1)},`));
+    const places = await Promise.all(own.map(([, { opening }]) => opening.catch(() => undefined)));
+    return places.reduce((sum, place) => sum + (place ? place.sessions.size + place.modern.size : 0), 0);
+  }
+
   /** Closes a place that the person may no longer use. */
   async leave(person: Person, door: string | undefined): Promise<void> {
     const key = keyOf(person, door);

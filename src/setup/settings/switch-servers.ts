@@ -22,6 +22,31 @@ export interface SwitchedServers {
   isUsable: boolean;
 }
 
+interface WantedSwitches {
+  configFile: ConfigFile;
+  /** The config as it is. */
+  before: Config;
+  /** The servers and tools, with own names. */
+  wanted: Switch[];
+  isUsable: boolean;
+}
+
+/** What words mean, without a change. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND unless `mayBeUnknown`, and what opening the file throws. */
+export async function wantedSwitches(
+  words: readonly string[],
+  which: WhichConfig,
+  { isAnswered = false, mayBeUnknown = false }: { isAnswered?: boolean; mayBeUnknown?: boolean } = {},
+): Promise<WantedSwitches> {
+  const { env } = which;
+  const configFile = openConfigFile(which);
+  const before = await configAsText(configFile, configFile.text, env);
+  // A registry that an untrusted file names is not read.
+  const isUsable = isAnswered || isAnsweredFor(which) || (await isTrustedFile(configFile, env));
+  const wanted = [...new Set(words)].map((word) => ownSwitch(switchOf(word, configFile), before, isUsable));
+  if (isUsable && !mayBeUnknown) for (const one of wanted) checkKnown(one, before);
+  return { configFile, before, wanted, isUsable };
+}
+
 /**
  * Switches servers, or tools as `server.tool`. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, POLICY_DENIED if another line still switches one off, and
  * what opening and writing the file throw. Then nothing has changed.
@@ -33,12 +58,8 @@ export async function switchServers(
   { isAnswered = false, place }: { isAnswered?: boolean; place?: Decider["place"] } = {},
 ): Promise<SwitchedServers> {
   const { env } = which;
-  const configFile = openConfigFile(which);
+  const { configFile, wanted, isUsable } = await wantedSwitches(words, which, { isAnswered, mayBeUnknown: isOn });
   const { file } = configFile;
-  const before = await configAsText(configFile, configFile.text, env);
-  // A registry that an untrusted file names is not read.
-  const isUsable = isAnswered || isAnsweredFor(which) || (await isTrustedFile(configFile, env));
-  const wanted = [...new Set(words)].map((word) => ownSwitch(switchOf(word, configFile), before, isUsable));
   let edited = configFile.text;
   const switched = wanted.map((one) => {
     const text = edited;
@@ -50,7 +71,6 @@ export async function switchServers(
   const mustBeRight = (server: string) => wanted.some((one) => one.server === server && mustWork(one));
   const config = await configAsText(configFile, edited, env, mustBeRight);
   if (isOn) for (const one of wanted) checkOn(one, config);
-  else if (isUsable) for (const one of wanted) checkKnown(one, before);
   await saveConfig(configFile, edited, env, { place });
   return { configFile, config, switched, isUsable };
 }

@@ -1,4 +1,5 @@
 /** The lines of the audit log, as rows that are only added: triggers refuse every other change. */
+import { eventLoopTurn } from "../../base/event-loop.ts";
 import { maxCutLines } from "../limits.ts";
 import { all, type Database, first, run, type Work } from "../work.ts";
 import { chained, cutEndOf, lineOf, logNotWritable } from "./chain.ts";
@@ -45,6 +46,8 @@ export function auditLog(database: Database, protection: Protection): AuditLog {
         const rows: StoredLine[] = await database.read(() => all<StoredLine>(part, { last }));
         yield* rows;
         if (rows.length < linesReadAtOnce) return;
+        // SQLite answers at once, so nothing else would run until the end of a long log.
+        await eventLoopTurn();
         last = rows.at(-1)!.place;
       }
     },

@@ -217,6 +217,16 @@ export function quotasContract(processes: Processes): void {
     expect(await one.quotas.take([calls, bytes])).toBe(bytes);
   });
 
+  test("are read without being counted", async () => {
+    const { one, other } = processes;
+    await one.quotas.take([calls, bytes]);
+    await one.quotas.add([{ ...bytes, amount: 60 }]);
+    const next = { ...calls, from: 120_000 };
+    const unknown = { ...calls, key: "b calls" };
+    const read = () => other.quotas.read([bytes, next, calls, unknown]);
+    expect([await read(), await read(), await other.quotas.read([])]).toEqual([[60, 0, 1, 0], [60, 0, 1, 0], []]);
+  });
+
   test("begin anew with each time span", async () => {
     const { one } = processes;
     const once = { ...calls, limit: 1 };

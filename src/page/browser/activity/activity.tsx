@@ -66,7 +66,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
         {isCalls && (
           <CallLog
             servers={servers.map(({ name }) => name)}
-            hasOthers={!viewer}
+            hasOthers={!viewer || viewer.people !== undefined}
             mark={mark}
             onChoose={(id) => {
               onQuery({});

@@ -1,10 +1,10 @@
 /** The secrets of the user, and the servers that use them. Values are not read. */
-import { type ConfigChoice, discoverConfig, readConfigFile } from "../config/discover.ts";
-import type { ParsedConfig } from "../config/parse.ts";
-import { parsedConfig } from "../config/plain-config.ts";
-import { referencesIn, referringParts } from "../config/secrets/references.ts";
-import { type StoredSecret, storedSecrets } from "../config/secrets/store.ts";
-import { readUserConfig } from "../config/user-config.ts";
+import { type ConfigChoice, discoverConfig, readConfigFile } from "../discover.ts";
+import type { ParsedConfig } from "../parse.ts";
+import { parsedConfig } from "../plain-config.ts";
+import { readUserConfig } from "../user-config.ts";
+import { referencesIn, referringParts } from "./references.ts";
+import { type StoredSecret, storedSecrets } from "./store.ts";
 
 export interface ListedSecret {
   name: string;
@@ -42,10 +42,9 @@ async function configs(choice: ConfigChoice): Promise<ParsedConfig[]> {
 }
 
 /** Pairs of a user and the secret that it uses. */
-function usesIn({ servers, llm, telemetry }: ParsedConfig): [string, string][] {
-  const parts = [...[...servers].map(([name, entry]) => [name, referringParts(entry)] as const)];
-  const others = Object.entries({ llm, telemetry });
-  return [...parts, ...others].flatMap(([user, value]) =>
+function usesIn({ servers, mistakes: _, ...others }: ParsedConfig): [string, string][] {
+  const parts = [...servers].map(([name, entry]) => [name, referringParts(entry)] as const);
+  return [...parts, ...Object.entries(others)].flatMap(([user, value]) =>
     [...referencesIn(value).values()].flatMap(({ secret }): [string, string][] =>
       secret === undefined ? [] : [[user, secret]],
     ),
