@@ -36,6 +36,8 @@ import {
   decisionBody,
   doorBody,
   editBody,
+  editorCheckBody,
+  editorRunBody,
   emptyBody,
   heldBody,
   importBody,
@@ -180,6 +182,13 @@ export class PageApi {
       "GET api/executions/*/about": (call) => this.#about(call.id),
       "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
+      "GET api/executions/*/image": (call) =>
+        actions.image({ id: call.id, door: doorIn(call), place: Number(call.search.get("place")) }),
+      "GET api/executions/*/source": (call) => this.#source(call.id),
+      "POST api/editor/run": async ({ body }) => actions.write(await body(editorRunBody)),
+      "POST api/editor/check": async ({ body }) => actions.check(await body(editorCheckBody)),
+      "GET api/editor/servers": (call) => actions.editor({ door: doorIn(call) }),
+      "GET api/editor/tools": (call) => actions.editorTools({ server: serverIn(call), door: doorIn(call) }),
       "GET api/executions/*/code": (call) => actions.executed({ id: call.id, door: doorIn(call) }),
       "GET api/tools": (call) => tools.of(serverIn(call), app),
       "GET api/held": (call) => held.of(serverIn(call)),
@@ -272,12 +281,24 @@ export class PageApi {
   }
 
   /** Throws RefusedRequest. */
-  async #about(id: string): Promise<PageAbout> {
-    const { app } = this.#options;
+  async #found(id: string) {
     const { approvals } = await this.#approvals.list();
-    const record = isId(id) ? await readRecord(app.store, id) : undefined;
+    const record = isId(id) ? await readRecord(this.#options.app.store, id) : undefined;
     const found = await this.#executions.find(id, approvals, record);
     if (!found) throw new RefusedRequest(404, "This execution is not stored, or was deleted");
+    return { found, record };
+  }
+
+  /** The code of an execution, for the editor. Throws RefusedRequest. */
+  async #source(id: string): Promise<{ code: string; door?: string | undefined }> {
+    const { person, door } = (await this.#found(id)).found;
+    if (person) throw new RefusedRequest(409, "It ran for a person, so its code is run for that person only");
+    return { ...(await this.#actions.source({ id, door })), door };
+  }
+
+  async #about(id: string): Promise<PageAbout> {
+    const { app } = this.#options;
+    const { found, record } = await this.#found(id);
     const calls = found.summary && record ? recordedCalls(record) : { calls: await openCalls(id, app), more: 0 };
     const { door, person, state } = found;
     // The code of a person's program is run for that person only.

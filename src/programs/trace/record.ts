@@ -80,6 +80,9 @@ const hostShape = record({ "name?": text, "version?": text, "protocol?": text })
 /** An agent, as it names itself. */
 export type HostIdentity = ValueOf<typeof hostShape>;
 
+/** The agent of programs that were written on the page of `claudikins ui`. */
+export const pageAgent = "claudikins ui";
+
 /** `codex 1.2`. Undefined if the agent has not named itself. */
 export function agentText({ name, version }: HostIdentity): string | undefined {
   return [name, version].filter(Boolean).join(" ") || undefined;
