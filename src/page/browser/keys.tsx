@@ -8,7 +8,8 @@ const keysItem = "claudikins-keys";
 /** Whether a key is meant as a command: it is not part of a text, and no other key is down. */
 export function isCommand(event: KeyboardEvent): boolean {
   if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return false;
-  const { tagName = "", isContentEditable } = event.target as Partial<HTMLElement>;
+  // The editor is in a shadow root, which is the target for everybody outside of it.
+  const { tagName = "", isContentEditable } = (event.composedPath()[0] ?? event.target) as Partial<HTMLElement>;
   return !isContentEditable && !["INPUT", "TEXTAREA", "SELECT"].includes(tagName);
 }
 
