@@ -6,7 +6,7 @@ export interface PageEditor {
   doors: string[];
 }
 
-/** The tools of one server, for completion: the answer to `GET api/editor/tools`. */
+/** The tools of one server, for completion: the answer to `POST api/editor/tools`. */
 export interface PageEditorTool {
   name: string;
   /** Undefined if two tools would get the same one. */

@@ -1,6 +1,7 @@
 /** What the editor of the page completes: the servers, their tools, and the types of arguments and results as far as they are known. */
 import type { App } from "../app/app.ts";
 import { isObject } from "../base/json-object.ts";
+import { firstAnswerMs } from "../tools/limits.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { resultSchema } from "../tools/observed/result-schema.ts";
 import { signature } from "../tools/signature.ts";
@@ -31,8 +32,12 @@ export function editorOf({ catalog, config }: App): PageEditor {
   return { servers, doors: [...config.doors] };
 }
 
-/** The tools as they were listed last. None if the server was never listed, or is not in the config. */
-export function editorTools(server: string, { catalog }: App): PageEditorTool[] {
+/**
+ * The tools as they were listed last. A server that was never listed is started for it, as for a search of an agent. None if it does not
+ * answer in time, or is not in the config.
+ */
+export async function editorTools(server: string, { catalog }: App): Promise<PageEditorTool[]> {
+  await catalog.tools(server, { freshAs: "stored", waitMs: firstAnswerMs }).catch(() => {});
   const known = catalog.find(server);
   if (!known) return [];
   const jsName = catalog.jsNameOf(server);

@@ -200,6 +200,8 @@ export const editorRunBody = z.strictObject({
 export type EditorRunBody = z.infer<typeof editorRunBody>;
 export const editorCheckBody = z.strictObject(editorCode);
 export type EditorCheckBody = z.infer<typeof editorCheckBody>;
+export const editorToolsBody = z.strictObject({ server: name, door });
+export type EditorToolsBody = z.infer<typeof editorToolsBody>;
 
 const saving = {
   execution: z.string().min(1).max(200),

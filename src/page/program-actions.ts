@@ -33,6 +33,7 @@ import { editorOf, editorTools } from "./editor-types.ts";
 import {
   type EditorCheckBody,
   type EditorRunBody,
+  type EditorToolsBody,
   type PreviewBody,
   RefusedRequest,
   type SaveBody,
@@ -127,9 +128,9 @@ export class ProgramActions {
     return editorOf(parts);
   }
 
-  async editorTools({ server, door }: { server: string; door?: string | undefined }): Promise<PageEditorTool[]> {
+  async editorTools({ server, door }: EditorToolsBody): Promise<PageEditorTool[]> {
     await using parts = await this.#partsOf(door);
-    return editorTools(server, parts);
+    return await editorTools(server, parts);
   }
 
   /** How the code of an execution can be run again, or why it cannot: its door may no longer exist. */

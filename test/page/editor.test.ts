@@ -61,6 +61,7 @@ async function ask(path: string, body?: object): Promise<Response> {
 }
 
 const answerTo = async <T>(path: string, body?: object): Promise<T> => (await ask(path, body)).json() as Promise<T>;
+const tools = (server: string) => answerTo<PageEditorTool[]>("editor/tools", { server });
 const mistakes = (code: string) => answerTo<PageMistake[]>("editor/check", { code });
 
 describe("completion", () => {
@@ -69,7 +70,7 @@ describe("completion", () => {
       servers: [{ name: "shop", jsName: "shop", description: "The shop." }],
       doors: [],
     });
-    const [listed, refund] = await answerTo<PageEditorTool[]>("editor/tools?server=shop");
+    const [listed, refund] = await tools("shop");
     expect(listed).toEqual({
       name: "list_orders",
       jsName: "list_orders",
@@ -109,7 +110,7 @@ describe("completion", () => {
       },
     });
     expect(refund).toMatchObject({ name: "refund", arguments: { text: "object" } });
-    expect(await answerTo<PageEditorTool[]>("editor/tools?server=nobody")).toEqual([]);
+    expect(await tools("nobody")).toEqual([]);
   });
 
   test("is bounded for a type that contains itself and for thousands of fields", async () => {
@@ -122,7 +123,7 @@ describe("completion", () => {
     const inputSchema = { type: "object", properties: { node: { $ref: "#/$defs/node" } }, $defs: { node } };
     scene = await Scene.open({ tree: { entry: { command: "x" }, tools: [{ name: "grow", inputSchema }] } });
     cookie = await signIn();
-    expect(JSON.stringify(await answerTo("editor/tools?server=tree")).length).toBeLessThan(100_000);
+    expect(JSON.stringify(await tools("tree")).length).toBeLessThan(100_000);
   });
 });
 

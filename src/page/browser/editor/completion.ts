@@ -47,19 +47,13 @@ export async function completeTools(context: CompletionContext, names: EditorNam
   const member = memberAt(node);
   if (member) return members(await types.of(member.object), member.from, names);
   const property = node.name === "Property" ? node : node.parent;
-  const object = objectAround(node);
   if (property?.name === "Property" && isBehindColon(property, pos)) {
     const values = (await types.expectedField(property))?.type.values;
     if (values) return valuesOf(values, node, pos, context);
-  } else if (
-    object &&
-    /^(?:ObjectExpression|ObjectPattern|PropertyDefinition|PropertyName|Property|PatternProperty|,|\{|⚠)$/.test(
-      node.name,
-    )
-  ) {
-    const expected = await types.expected(object);
-    if (expected?.fields) return argumentsOf(expected, object, types, context);
   }
+  const object = isKeyPlace(node) ? objectAround(node) : undefined;
+  const expected = object && (await types.expected(object));
+  if (object && expected?.fields) return argumentsOf(expected, object, types, context);
   if (node.name === "String" || node.name === "TemplateString") return null;
   const from = context.matchBefore(word)?.from ?? pos;
   if (from === pos && !explicit) return null;
@@ -83,6 +77,13 @@ async function members(found: Found | undefined, from: number, names: EditorName
   if (found?.kind !== "server") return null;
   const tools = await names.tools(found.name);
   return result(tools.filter(({ jsName }) => jsName !== undefined).map(toolCompletion));
+}
+
+/** Whether the name of an argument can stand at the end of the node. */
+function isKeyPlace({ name }: SyntaxNode): boolean {
+  return /^(?:ObjectExpression|ObjectPattern|PropertyDefinition|PropertyName|Property|PatternProperty|,|\{|⚠)$/.test(
+    name,
+  );
 }
 
 function objectAround(node: SyntaxNode): SyntaxNode | undefined {

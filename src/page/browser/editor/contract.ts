@@ -4,7 +4,7 @@ import type { PageEditor, PageEditorTool, PageMistake } from "../../editor-contr
 /** The names that code can use. Each is asked for once. */
 export interface EditorNames {
   editor(): Promise<PageEditor>;
-  /** None if the server was never listed. */
+  /** A server that was never listed is started for it. None if it does not answer. */
   tools(server: string): Promise<PageEditorTool[]>;
 }
 
@@ -26,6 +26,7 @@ export interface Editor {
   setCode(code: string): void;
   /** Moves the cursor to a line, counted from 1, and focuses the editor. */
   goTo(line: number, column?: number): void;
+  focus(): void;
   /** Checks the code again, because the tools may have changed. */
   checkAgain(): void;
   close(): void;

@@ -20,6 +20,8 @@ interface RanProps {
   /** Its row in the list, which changes with the state. */
   row: PageExecution | undefined;
   approvals: readonly PageApproval[];
+  /** Called when it was stopped. */
+  onStopped(): void;
   /** Leads to a line of the code. */
   onLine(line: number, column: number | undefined): void;
   onApproval(id: string): void;
@@ -27,7 +29,7 @@ interface RanProps {
   onProgram(program: { name: string; door?: string | undefined }): void;
 }
 
-export function Ran({ id, row, approvals, onLine, onApproval, onExecution, onProgram }: RanProps) {
+export function Ran({ id, row, approvals, onStopped, onLine, onApproval, onExecution, onProgram }: RanProps) {
   const { about, execution, ...found } = useAbout(id, row);
   const [outcome, setOutcome] = useState<PageOutcome>();
   const [lost, setLost] = useState<Reason>();
@@ -42,7 +44,12 @@ export function Ran({ id, row, approvals, onLine, onApproval, onExecution, onPro
     );
   }, [id, isOver]);
   const open = approvals.filter((each) => each.execution === id);
-  const stop = () => run(() => post(`executions/${id}/cancel`, { door: execution?.door }));
+  const stop = () =>
+    run(async () => {
+      await post(`executions/${id}/cancel`, { door: execution?.door });
+      // The button goes away.
+      onStopped();
+    });
   return (
     <Panel id="ran" title={execution?.isDryRun ? "Dry run" : "Result"}>
       {execution && (

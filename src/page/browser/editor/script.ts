@@ -9,8 +9,8 @@ import {
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
 import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { type Diagnostic, forceLinting, linter, lintKeymap } from "@codemirror/lint";
-import { EditorState, Prec, type Text } from "@codemirror/state";
+import { type Diagnostic, linter, lintKeymap } from "@codemirror/lint";
+import { EditorState, Prec, StateEffect, type Text } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -23,12 +23,15 @@ import {
 } from "@codemirror/view";
 import type { PageMistake } from "../../editor-contract.ts";
 import { completeTools } from "./completion.ts";
-import type { Editor, EditorOptions } from "./contract.ts";
+import type { Editor, EditorNames, EditorOptions } from "./contract.ts";
 import { colours, looks } from "./looks.ts";
 import { toolHints } from "./tool-hints.ts";
 
 /** Silence after which the code is checked. */
 const checkAfterMs = 500;
+
+/** The tools may have changed, so the code is checked again. */
+const otherTools = StateEffect.define<null>();
 
 export function openEditor(options: EditorOptions): Editor {
   const { parent, code, describedBy, names, onRun } = options;
@@ -62,7 +65,11 @@ export function openEditor(options: EditorOptions): Editor {
         syntaxHighlighting(colours),
         autocompletion({ override: [(context) => completeTools(context, names())], icons: false }),
         toolHints(names),
-        linter((checked) => diagnosticsOf(checked, options), { delay: checkAfterMs }),
+        linter((checked) => diagnosticsOf(checked, options), {
+          delay: checkAfterMs,
+          needsRefresh: ({ transactions }) =>
+            transactions.some(({ effects }) => effects.some((each) => each.is(otherTools))),
+        }),
         // Escape and then Tab leaves the editor.
         keymap.of([
           ...closeBracketsKeymap,
@@ -92,22 +99,35 @@ export function openEditor(options: EditorOptions): Editor {
       view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
       view.focus();
     },
-    checkAgain: () => forceLinting(view),
+    focus: () => view.focus(),
+    checkAgain: () => view.dispatch({ effects: otherTools.of(null) }),
     close: () => view.destroy(),
   };
 }
 
-async function diagnosticsOf({ state }: EditorView, { check, onMistakes }: EditorOptions): Promise<Diagnostic[]> {
+async function diagnosticsOf(
+  { state }: EditorView,
+  { check, names, onMistakes }: EditorOptions,
+): Promise<Diagnostic[]> {
   const { doc } = state;
-  const mistakes = doc.toString().trim() === "" ? [] : await check(doc.toString());
+  const code = doc.toString();
+  await learnUsed(code, names());
+  const mistakes = code.trim() === "" ? [] : await check(code);
   onMistakes(mistakes);
   return mistakes.map((each) => diagnosticOf(each, doc));
+}
+
+/** Lets servers that the code calls be listed, so that their tools are known to the check. */
+async function learnUsed(code: string, names: EditorNames): Promise<void> {
+  const { servers } = await names.editor();
+  const used = servers.filter(({ jsName }) => jsName !== undefined && code.includes(`${jsName}.`));
+  await Promise.all(used.map(({ name }) => names.tools(name)));
 }
 
 function diagnosticOf({ line, column, message, hint, isWarning }: PageMistake, doc: Text): Diagnostic {
   const from = placeOf(doc, line, column);
   const { to: end, text, from: start } = doc.lineAt(from);
-  const [word = ""] = /^(?:[\w$.]+|\S+)/.exec(text.slice(from - start)) ?? [];
+  const [word = ""] = /^(?:"[^"]*"|'[^']*'|[\w$.]+|\S)/.exec(text.slice(from - start)) ?? [];
   const to = Math.min(end, from + Math.max(1, word.length));
   return { from, to, severity: isWarning ? "warning" : "error", message: [message, hint].filter(Boolean).join("\n") };
 }

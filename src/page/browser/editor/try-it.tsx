@@ -19,6 +19,9 @@ import { Ran } from "./ran.tsx";
 /** The agent of programs that were written on the page. */
 const pageAgent = "claudikins ui";
 
+/** Time after a run in which the daemon writes the shapes of the results that it has seen. */
+const observedAfterMs = 2_000;
+
 /** Mistakes that are listed below the editor. */
 const maxListedMistakes = 5;
 
@@ -54,8 +57,9 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
   const { isRunning, run } = useAction();
   const editor = useRef<Editor>(undefined);
   const [mistakes, setMistakes] = useState<PageMistake[]>([]);
-  const names = useNames(state, door);
+  const names = useNames(state, draft);
   const [known] = useDoors(names);
+  useEffect(() => editor.current?.checkAgain(), [names]);
   const row = state.executions.find(({ id }) => id === ran);
   const isBusy = isRunning || row?.kind === "running";
 
@@ -128,6 +132,7 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
             id={ran}
             row={row}
             approvals={state.approvals}
+            onStopped={() => editor.current?.focus()}
             onLine={(line, column) => editor.current?.goTo(line, column)}
             {...leads}
           />
@@ -138,16 +143,21 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
   );
 }
 
-/** The names for completion. They are asked for again when the servers list other tools. */
-function useNames(state: PageState, door: string | undefined): EditorNames {
-  const mark = JSON.stringify(state.servers.map(({ name, tools }) => [name, tools]));
+/** The names for completion. They are asked for again when servers list other tools, and when a run may have shown what tools return. */
+function useNames({ servers, executions }: PageState, { door, ran }: Draft): EditorNames {
+  const isOver = executions.find(({ id }) => id === ran)?.isOver === true;
+  const [seen, setSeen] = useState<string>();
+  useEffect(() => {
+    if (!isOver) return;
+    const timer = setTimeout(() => setSeen(ran), observedAfterMs);
+    return () => clearTimeout(timer);
+  }, [ran, isOver]);
+  const mark = JSON.stringify([servers.map(({ name, tools }) => [name, tools]), seen]);
   return useMemo(() => {
-    const once = <T,>(path: string, search: Record<string, string>) => {
+    const once = <T,>(ask: () => Promise<T>) => {
       let answer: Promise<T> | undefined;
       return () => {
-        answer ??= get<T>(
-          `editor/${path}?${new URLSearchParams({ ...search, ...(door === undefined ? {} : { door }) })}`,
-        );
+        answer ??= ask();
         // It is asked for again after a failure.
         answer.catch(() => {
           answer = undefined;
@@ -156,10 +166,11 @@ function useNames(state: PageState, door: string | undefined): EditorNames {
       };
     };
     const tools = new Map<string, () => Promise<PageEditorTool[]>>();
+    const search = door === undefined ? "" : `?${new URLSearchParams({ door })}`;
     return {
-      editor: once<PageEditor>("servers", {}),
-      tools: (server) => {
-        const known = tools.get(server) ?? once<PageEditorTool[]>("tools", { server });
+      editor: once(() => get<PageEditor>(`editor/servers${search}`)),
+      tools(server) {
+        const known = tools.get(server) ?? once(() => post<PageEditorTool[]>("editor/tools", { server, door }));
         tools.set(server, known);
         return known();
       },
@@ -186,7 +197,7 @@ function Mistakes({ mistakes, onGo }: MistakesProps) {
     <div class="mistakes" role="status">
       {mistakes.slice(0, maxListedMistakes).map((each) => (
         <p key={`${each.line}:${each.column} ${each.message}`} class={each.isWarning ? "wait" : "bad"}>
-          <button type="button" class="value" onClick={() => onGo(each)}>
+          <button type="button" class="line" onClick={() => onGo(each)}>
             Line {each.line}
           </button>{" "}
           <Text>{each.message}</Text>

@@ -77,6 +77,8 @@ export class Types {
         return this.#variable(node);
       case "AwaitExpression":
         return this.of(node.lastChild);
+      case "PostfixExpression":
+        return this.of(node.firstChild);
       case "ParenthesizedExpression":
         return this.of(node.firstChild?.nextSibling ?? null);
       case "MemberExpression":
