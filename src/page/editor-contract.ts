@@ -4,6 +4,8 @@
 export interface PageEditor {
   servers: { name: string; jsName?: string | undefined; description: string }[];
   doors: string[];
+  /** The agent that executions of the editor are listed with. */
+  agent: string;
 }
 
 /** The tools of one server, for completion: the answer to `POST api/editor/tools`. */

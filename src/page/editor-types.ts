@@ -1,6 +1,7 @@
 /** What the editor of the page completes: the servers, their tools, and the types of arguments and results as far as they are known. */
 import type { App } from "../app/app.ts";
 import { isObject } from "../base/json-object.ts";
+import { pageAgent } from "../programs/trace/record.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { resultSchema } from "../tools/observed/result-schema.ts";
@@ -29,7 +30,7 @@ export function editorOf({ catalog, config }: App): PageEditor {
       const description = config.servers.get(name)?.description ?? catalog.find(name)?.description ?? "";
       return { name, jsName, description: shownDescription({ description }) };
     });
-  return { servers, doors: [...config.doors] };
+  return { servers, doors: [...config.doors], agent: pageAgent };
 }
 
 /**
@@ -38,6 +39,7 @@ export function editorOf({ catalog, config }: App): PageEditor {
  */
 export async function editorTools(server: string, { catalog }: App): Promise<PageEditorTool[]> {
   await catalog.tools(server, { freshAs: "stored", waitMs: firstAnswerMs }).catch(() => {});
+  await catalog.observer.settleAll();
   const known = catalog.find(server);
   if (!known) return [];
   const jsName = catalog.jsNameOf(server);

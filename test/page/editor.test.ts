@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { PageEditor, PageEditorTool, PageMistake } from "../../src/page/editor-contract.ts";
+import { Page } from "../support/page.ts";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -38,29 +39,25 @@ const shop = {
   ],
 };
 
+/** Bytes of the first view, compressed: its script and its style sheet. */
+const maxFirstViewBytes = 200_000;
+
+/** Bytes of the script of the editor, compressed. */
+const maxEditorBytes = 200_000;
+
 let scene: Scene;
-let cookie = "";
+let page: Page;
 beforeEach(async () => {
   scene = await Scene.open({ shop });
-  cookie = await signIn();
+  page = await Page.open(scene.url);
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-async function signIn(): Promise<string> {
-  const answer = await ask("session", { token: new URL(scene.url).hash.slice(1) });
-  return answer.headers.get("set-cookie")!.split(";")[0]!;
+async function answerTo<T>(path: string, body?: object): Promise<T> {
+  const answer = await (body ? page.post(`api/${path}`, body) : page.get(`api/${path}`));
+  return (await answer.json()) as T;
 }
 
-async function ask(path: string, body?: object): Promise<Response> {
-  const { origin, pathname } = new URL(scene.url);
-  return fetch(`${origin}${pathname}api/${path}`, {
-    method: body ? "POST" : "GET",
-    headers: { origin, cookie, "content-type": "application/json", "claudikins-ui": "1" },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-}
-
-const answerTo = async <T>(path: string, body?: object): Promise<T> => (await ask(path, body)).json() as Promise<T>;
 const tools = (server: string) => answerTo<PageEditorTool[]>("editor/tools", { server });
 const mistakes = (code: string) => answerTo<PageMistake[]>("editor/check", { code });
 
@@ -69,6 +66,7 @@ describe("completion", () => {
     expect(await answerTo<PageEditor>("editor/servers")).toEqual({
       servers: [{ name: "shop", jsName: "shop", description: "The shop." }],
       doors: [],
+      agent: "claudikins ui",
     });
     const [listed, refund] = await tools("shop");
     expect(listed).toEqual({
@@ -122,7 +120,7 @@ describe("completion", () => {
     };
     const inputSchema = { type: "object", properties: { node: { $ref: "#/$defs/node" } }, $defs: { node } };
     scene = await Scene.open({ tree: { entry: { command: "x" }, tools: [{ name: "grow", inputSchema }] } });
-    cookie = await signIn();
+    page = await Page.open(scene.url);
     expect(JSON.stringify(await tools("tree")).length).toBeLessThan(100_000);
   });
 });
@@ -156,4 +154,13 @@ return orders.length;`;
       { line: 2, column: expect.any(Number), message: expect.any(String), isWarning: false },
     ]);
   });
+});
+
+test("the first view is small, and has nothing of the editor, which is loaded when it is opened", async () => {
+  const textOf = async (path: string) => (await page.get(path)).text();
+  const [script, style, editor] = [await textOf("page.js"), await textOf("page.css"), await textOf("editor.js")];
+  const compressed = (text: string) => Bun.gzipSync(text).length;
+  expect(compressed(script) + compressed(style)).toBeLessThan(maxFirstViewBytes);
+  expect([script, editor].map((text) => text.includes("cm-content"))).toEqual([false, true]);
+  expect(compressed(editor)).toBeLessThan(maxEditorBytes);
 });

@@ -113,6 +113,12 @@ describe("without a session", () => {
     ["GET", "api/activity"],
     ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/about"],
     ["POST", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/again"],
+    ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/source"],
+    ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/image?place=0"],
+    ["POST", "api/editor/run"],
+    ["POST", "api/editor/check"],
+    ["POST", "api/editor/tools"],
+    ["GET", "api/editor/servers"],
     ["GET", "api/calls"],
     ["GET", "api/servers/log?server=x"],
     ["GET", "api/servers/catalog"],
@@ -146,7 +152,7 @@ describe("without a session", () => {
 
   test("the files of the page contain no data", async () => {
     const id = await scene.ask({ args: { secret: "hunter2" } });
-    for (const path of ["", "page.js", "page.css", "icon.svg"]) {
+    for (const path of ["", "page.js", "editor.js", "page.css", "icon.svg"]) {
       const answer = await ask(path, { method: "GET" });
       const text = await answer.text();
       expect([answer.status, text.includes("hunter2"), text.includes(id), text.includes(scene.folder.path)]).toEqual([
@@ -225,6 +231,9 @@ describe("with a session", () => {
     ["api/programs/test", { name: "x" }],
     ["api/programs/retry", { delivery: "x" }],
     ["api/executions/0tsj8yf27sw6astfxpenfht03rvr/again", { dryRun: false }],
+    ["api/editor/run", { code: "return 1", dryRun: false }],
+    ["api/editor/check", { code: "return 1" }],
+    ["api/editor/tools", { server: "shop" }],
   ];
   test.each(changes)("%s from any other page is refused and does nothing", async (path, body) => {
     const cookie = await signIn();

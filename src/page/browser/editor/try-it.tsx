@@ -16,9 +16,6 @@ import type { Editor, EditorNames } from "./contract.ts";
 import { EditorFrame } from "./frame.tsx";
 import { Ran } from "./ran.tsx";
 
-/** The agent of programs that were written on the page. */
-const pageAgent = "claudikins ui";
-
 /** Time after a run in which the daemon writes the shapes of the results that it has seen. */
 const observedAfterMs = 2_000;
 
@@ -58,7 +55,7 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
   const editor = useRef<Editor>(undefined);
   const [mistakes, setMistakes] = useState<PageMistake[]>([]);
   const names = useNames(state, draft);
-  const [known] = useDoors(names);
+  const known = useEditor(names);
   useEffect(() => editor.current?.checkAgain(), [names]);
   const row = state.executions.find(({ id }) => id === ran);
   const isBusy = isRunning || row?.kind === "running";
@@ -137,7 +134,7 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
             {...leads}
           />
         )}
-        <History executions={state.executions} shown={ran} onOpen={onEdit} />
+        {known && <History agent={known.agent} executions={state.executions} shown={ran} onOpen={onEdit} />}
       </div>
     </div>
   );
@@ -178,12 +175,12 @@ function useNames({ servers, executions }: PageState, { door, ran }: Draft): Edi
   }, [mark, door]);
 }
 
-function useDoors(names: EditorNames) {
+function useEditor(names: EditorNames): PageEditor | undefined {
   const [known, setKnown] = useState<PageEditor>();
   useEffect(() => {
     names.editor().then(setKnown, () => {});
   }, [names]);
-  return [known] as const;
+  return known;
 }
 
 interface MistakesProps {
@@ -209,15 +206,16 @@ function Mistakes({ mistakes, onGo }: MistakesProps) {
 }
 
 interface HistoryProps {
+  agent: string;
   executions: readonly PageExecution[];
   /** The id of the execution that is shown. */
   shown: string | undefined;
   onOpen(id: string): void;
 }
 
-function History({ executions, shown, onOpen }: HistoryProps) {
+function History({ agent, executions, shown, onOpen }: HistoryProps) {
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
-  const { found, more } = useActivity({ agent: pageAgent }, mark);
+  const { found, more } = useActivity({ agent }, mark);
   const rows = found?.rows ?? [];
   const roving = useRoving(rows.map(({ id }) => id));
   return (
