@@ -17,7 +17,7 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import type { Approval } from "../store/approval.ts";
-import { activityIn, openCalls, recordedCalls } from "./activity.ts";
+import { activityIn, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
@@ -298,10 +298,10 @@ export class PageApi {
   }
 
   async #about(id: string): Promise<PageAbout> {
-    const { app } = this.#options;
     const { found, record } = await this.#found(id);
-    const calls = found.summary && record ? recordedCalls(record) : { calls: await openCalls(id, app), more: 0 };
     const { door, person, state } = found;
+    const calls =
+      found.summary && record ? recordedCalls(record) : { calls: await this.#actions.openCalls({ id, door }), more: 0 };
     // The code of a person's program is run for that person only.
     const again = person
       ? { canRunAgain: false, notAgain: "It ran for a person" }

@@ -27,7 +27,8 @@ import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import { type Again, againOf, notAgain } from "./activity.ts";
+import { type Again, againOf, notAgain, openCalls } from "./activity.ts";
+import type { PageCall } from "./activity-contract.ts";
 import type { PageEditor, PageEditorTool, PageMistake } from "./editor-contract.ts";
 import { editorOf, editorTools } from "./editor-types.ts";
 import {
@@ -141,6 +142,12 @@ export class ProgramActions {
     } catch (error) {
       return notAgain(error);
     }
+  }
+
+  /** The calls that an execution waits for. */
+  async openCalls({ id, door }: Execution): Promise<PageCall[]> {
+    await using parts = await this.#partsOf(door);
+    return await openCalls(id, parts);
   }
 
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
