@@ -9,3 +9,4 @@ export function scrollWidth(): number;
 export function breakIn(address: string): Promise<string>;
 export function tooFaint(): string[];
 export function hasDrawn(images: object[]): boolean[];
+export function isFocused(element: object): boolean;

@@ -81,3 +81,7 @@ export function tooFaint() {
 export function hasDrawn(images) {
   return images.map((image) => image.complete && image.naturalWidth > 0);
 }
+
+export function isFocused(element) {
+  return element.matches(":focus");
+}
