@@ -10,9 +10,11 @@ import {
   withoutBase64,
 } from "../base/media.ts";
 import { dryRunText } from "../programs/dry-run/report-text.ts";
-import type { Outcome } from "../sandbox/contract.ts";
+import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { RefusedRequest } from "./guard.ts";
 import type { PageOutcome } from "./programs-contract.ts";
+
+export type Outcome = NonNullable<StoredRun["outcome"]>;
 
 /** Characters of a value, and of each shown text. */
 const maxShownValueChars = 20_000;

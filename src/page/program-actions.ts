@@ -26,7 +26,6 @@ import { callOf } from "../programs/saved/namespace.ts";
 import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
-import type { Outcome } from "../sandbox/contract.ts";
 import { type Again, againOf, notAgain, openCalls } from "./activity.ts";
 import type { PageCall } from "./activity-contract.ts";
 import type { PageEditor, PageEditorTool, PageMistake } from "./editor-contract.ts";
@@ -40,7 +39,7 @@ import {
   type SaveBody,
   type ScheduleBody,
 } from "./guard.ts";
-import { imageIn, shownOutcome } from "./outcome.ts";
+import { imageIn, type Outcome, shownOutcome } from "./outcome.ts";
 import { aboutProgram, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
 import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./programs-contract.ts";

@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)(`Try it in Chromium${browserNote}`, 
     await page.keyboard.type('"pai');
     await choose('"paid"');
     expect(await code.innerText()).toBe('const { orders } = await demo.list_orders({ status: "paid" })');
-    // A digit in the editor is no command of the page.
+    // The page does not take a digit in the editor for a command.
     await page.keyboard.press("End");
     await page.keyboard.type(";\nreturn orders.slice(0, 1)");
     const observed = page.waitForResponse(async (answer) => {
@@ -110,7 +110,7 @@ describe.skipIf(chromiumPath === undefined)(`Try it in Chromium${browserNote}`, 
     });
     await page.keyboard.press("Control+Enter");
     await result(page).getByText('"total_cents"').waitFor();
-    // What a tool returns is known after its first run.
+    // The first run shows the shape of the result.
     await observed;
     await page.keyboard.press("End");
     await page.keyboard.type("[0].");

@@ -149,7 +149,7 @@ return orders.length;`;
     expect(existsSync(join(scene.folder.path, "started"))).toBe(false);
   });
 
-  test("says where code is no TypeScript", async () => {
+  test("says where the code cannot be read", async () => {
     expect(await mistakes("const total = 1;\nreturn total +;")).toEqual([
       { line: 2, column: expect.any(Number), message: expect.any(String), isWarning: false },
     ]);

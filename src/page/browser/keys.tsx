@@ -55,6 +55,8 @@ const explained: [keys: string[], does: string][] = [
   [["A", "P", "S", "D"], "Approve the focused call once, for its program, or for the session; deny it"],
   [["/"], "Go to the filter"],
   [["Ctrl K", "⌘ K"], "Go to a view, a server or a program by its name"],
+  [["Ctrl Enter", "⌘ Enter"], "Run the code of the editor; with Shift, make a dry run"],
+  [["Escape", "Tab"], "Leave the editor, in which Tab indents"],
   [["?"], "Show these keys"],
 ];
 
