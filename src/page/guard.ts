@@ -11,7 +11,7 @@ import { toolStates } from "../policy/decision.ts";
 import { programStates } from "../programs/events/triggers.ts";
 import { isId } from "../programs/trace/id.ts";
 import { approvalScopes, maxReasonChars } from "../store/approval.ts";
-import { maxEditorChars, maxPageBodyBytes } from "./limits.ts";
+import { maxPageBodyBytes } from "./limits.ts";
 
 /** A header that the page's script sends. Forms and images cannot send it, and other pages would need our permission. */
 const ownHeader = "claudikins-ui";
@@ -189,6 +189,9 @@ export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/
 export const cancelBody = z.strictObject({ door });
 
 export const againBody = z.strictObject({ door, dryRun: z.boolean() });
+
+/** Characters of code in the editor. They fit into a body. */
+const maxEditorChars = 100_000;
 
 /** Code of the editor. `codeOf` is the execution whose code was opened there. */
 const editorCode = { code: z.string().min(1).max(maxEditorChars), door };

@@ -5,9 +5,6 @@ import { minuteMs } from "../base/units.ts";
 /** Longer bodies are refused. The server refuses them even before they are read. */
 export const maxPageBodyBytes = 262_144;
 
-/** Characters of code in the editor. It fits into a body. */
-export const maxEditorChars = 100_000;
-
 /** Time for servers to start and to list their tools, when the page checks or adds them. */
 export const pageCheckMs = 2 * minuteMs;
 

@@ -704,7 +704,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await until(async () => (await cards(page).count()) === 3);
       // Without focus on a call, the keys do nothing.
       for (const key of ["a", "p", "s", "d"]) await page.keyboard.press(key);
-      for (let press = 0; press < 8; press += 1) await page.keyboard.press("Tab");
+      for (let press = 0; press < 9; press += 1) await page.keyboard.press("Tab");
       expect(await focused(page)).toStartWith("github.one");
       await page.keyboard.press("ArrowDown");
       expect(await focused(page)).toStartWith("github.two");
@@ -803,7 +803,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const { page } = opened;
       await cards(page).first().waitFor();
       expect(await page.evaluate(ground)).toBe(colorScheme === "dark" ? "rgb(19, 20, 22)" : "rgb(247, 246, 243)");
-      for (const view of ["1", "2", "3", "4", "5", "6"]) {
+      for (const view of ["1", "2", "3", "4", "5", "6", "7"]) {
         await page.keyboard.press(view);
         await page.waitForTimeout(100);
         const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];
