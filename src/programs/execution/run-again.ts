@@ -40,11 +40,10 @@ export async function programAgain(
   return { source, limits, check, labels: await parts.sessions.ofExecution(id) };
 }
 
-/** The labels that the code of an execution has, in whatever form it is run again. */
-export async function readsOfExecution(id: string, parts: ExecutionParts): Promise<Read[]> {
-  const record = await readRecord(parts.store, id);
-  const recorded = record && isOwn(record, parts) ? ((record.labels ?? []) as Read[]) : [];
-  return [...recorded, ...(await parts.sessions.ofExecution(id))];
+/** The labels that the code of an execution has, in whatever form and behind whatever door it is run again. */
+export async function readsOfExecution(id: string, { store, sessions }: ExecutionParts): Promise<Read[]> {
+  const { labels = [] } = (await readRecord(store, id)) ?? {};
+  return [...(labels as Read[]), ...(await sessions.ofExecution(id))];
 }
 
 function isOwn({ config, door, person }: ExecutionRecord, { config: own }: ExecutionParts): boolean {

@@ -51,6 +51,8 @@ export const looks = EditorView.theme({
   ".cm-completionMatchedText": { textDecoration: "none", color: "var(--accent)", fontWeight: "650" },
   ".cm-completionDetail": { marginLeft: "12px", color: "var(--dim)", fontStyle: "normal", fontSize: "12px" },
   ".cm-tooltip.cm-completionInfo": { maxWidth: "min(420px, 80vw)", padding: "8px 12px" },
+  // A narrow window has no room for it beside the list.
+  ".cm-completionInfo-left-narrow, .cm-completionInfo-right-narrow": { display: "none" },
   ".cm-completionInfo .cm-hint": { padding: "0" },
   ".cm-hint": { maxWidth: "min(560px, 80vw)", padding: "8px 12px" },
   ".cm-hint code": { display: "block", fontFamily: "var(--mono)", fontSize: "12.5px", overflowWrap: "anywhere" },
