@@ -16,6 +16,7 @@ const files = [
   "store/sqlite/approvals-worker.ts",
   "store/sqlite/worker.ts",
   "page/execution/worker.ts",
+  "programs/checking/worker.ts",
   "programs/drift/worker.ts",
   "cli/signal-guard/worker.ts",
 ];

@@ -18,6 +18,7 @@ import { Events } from "../programs/events/events.ts";
 import { outcomeJson } from "../programs/execution/stored-outcome.ts";
 import { Scheduler } from "../programs/saved/scheduler.ts";
 import { call } from "../programs/shell-call.ts";
+import { pageAgent } from "../programs/trace/record.ts";
 import { onAbort } from "../servers/abort.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { hookIn, hookKey } from "../tools/registry/hooks.ts";
@@ -376,11 +377,16 @@ class Daemon {
   /** The program of a request, and the app of its caller. */
   async #askedIn({ body }: DaemonRequest) {
     const wanted = executionIn(bodyIn(body));
-    const { id, source, program, input, again, dryRun, limits, check, trace, ...caller } = wanted;
+    const { id, source, program, input, again, codeOf, isFromPage, dryRun, limits, check, trace, ...caller } = wanted;
     const app = await this.#apps.of(caller);
     // Without an agent, each program is a session of its own, as it is without a daemon.
-    const within = caller.session === shellSession ? app.sessions.ofConnection() : undefined;
-    const common = { limits, check, trace, within, dryRun: dryRun ? new DryRun() : undefined };
+    const within = caller.session === shellSession || codeOf !== undefined ? app.sessions.ofConnection() : undefined;
+    if (codeOf !== undefined) {
+      const { readsOfExecution } = await import("../programs/execution/run-again.ts");
+      await within?.add(await readsOfExecution(codeOf, app));
+    }
+    const host = isFromPage ? { name: pageAgent } : undefined;
+    const common = { limits, check, trace, within, host, dryRun: dryRun ? new DryRun() : undefined };
     if (again === undefined) {
       const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
       return { id, app, asked: { ...asked, ...common } };

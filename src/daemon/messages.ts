@@ -92,6 +92,10 @@ const executionRequest = z.object({
   input: object.default({}),
   /** Instead of `source`: the id of an execution whose code is run again. */
   again: text.refine(isId).optional(),
+  /** The execution whose code was opened in the editor of the page, and became `source`. The program begins with its labels. */
+  codeOf: text.refine(isId).optional(),
+  /** Whether the program was written on the page. */
+  isFromPage: z.boolean().default(false),
   dryRun: z.boolean().default(false),
   limits: z.custom<ExecuteRequest["limits"]>(isObject).optional(),
   check: z.enum(["error", "warn", "off"]).optional(),

@@ -13,7 +13,8 @@
  *   texts, one per line. The first is `{"open": OpenServerRequest}`. The daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error,
  *   and then nothing was done. All further texts are messages of MCP. The daemon's last one is `{"end": PortEnd}`.
  * - `POST /executions` with `{"source", "limits"?, "check"?}` runs a program in the background: `{"id"}`, once it is stored. In place of `source`,
- *   `program` and `input` name a saved program, and `again` an execution whose code is run again. With `dryRun`, it is a dry run.
+ *   `program` and `input` name a saved program, and `again` an execution whose code is run again. With `dryRun`, it is a dry run. `isFromPage` says that it
+ *   was written on the page, and `codeOf` names the execution whose code was opened there.
  * - `POST /restart` with `{"server"}` ends the processes of a server and starts it again: `{"ended", "tools"}`, both numbers.
  * - `POST /run` with `{"id"?, "source", "limits"?, "check"?}` runs a program while the caller waits: `{"outcome", "value"?, "folders"}`, the stored
  *   form of the outcome and the folders of the config. A caller that is gone cancels it. EXECUTION_WAITS says that it waits for a decision elsewhere.

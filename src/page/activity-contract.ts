@@ -57,6 +57,8 @@ export interface PageAbout {
   failure?: string | undefined;
   /** Whether its code is kept, so that it can be run again. */
   canRunAgain: boolean;
+  /** Whether its code can be opened in the editor. */
+  hasCode?: boolean | undefined;
   /** The command that runs its code. Undefined if there is none that is safe to paste. */
   command?: string | undefined;
   /** Why it cannot be run again. */

@@ -79,12 +79,18 @@ export async function openCalls(id: string, app: App): Promise<PageCall[]> {
   });
 }
 
-export type Again = Pick<PageAbout, "canRunAgain" | "command" | "notAgain">;
+export type Again = Pick<PageAbout, "canRunAgain" | "hasCode" | "command" | "notAgain">;
 
-/** How the code of an execution can be run again. Throws EXECUTION_NOT_FOUND, USAGE. */
+/** How the code of an execution can be run again. Throws EXECUTION_NOT_FOUND. */
 export async function againOf(id: string, app: App): Promise<Again> {
-  const { source } = await programAgain(id, app, await app.executions());
-  return { canRunAgain: true, command: commandOf(source, app.config.door) };
+  const executions = await app.executions();
+  const { source } = await programAgain(id, app, executions, { isDryRun: true });
+  try {
+    await programAgain(id, app, executions);
+    return { canRunAgain: true, hasCode: true, command: commandOf(source, app.config.door) };
+  } catch (error) {
+    return { ...notAgain(error), hasCode: true };
+  }
 }
 
 export function notAgain(error: unknown): Again {

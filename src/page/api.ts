@@ -17,7 +17,7 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import type { Approval } from "../store/approval.ts";
-import { activityIn, openCalls, recordedCalls } from "./activity.ts";
+import { activityIn, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
@@ -36,6 +36,9 @@ import {
   decisionBody,
   doorBody,
   editBody,
+  editorCheckBody,
+  editorRunBody,
+  editorToolsBody,
   emptyBody,
   heldBody,
   importBody,
@@ -187,6 +190,13 @@ export class PageApi {
       "GET api/executions/*/about": (call) => this.#about(call.id),
       "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
+      "GET api/executions/*/image": (call) =>
+        actions.image({ id: call.id, door: doorIn(call), place: Number(call.search.get("place")) }),
+      "GET api/executions/*/source": (call) => this.#source(call.id),
+      "POST api/editor/run": async ({ body }) => actions.write(await body(editorRunBody)),
+      "POST api/editor/check": async ({ body }) => actions.check(await body(editorCheckBody)),
+      "GET api/editor/servers": (call) => actions.editor({ door: doorIn(call) }),
+      "POST api/editor/tools": async ({ body }) => actions.editorTools(await body(editorToolsBody)),
       "GET api/executions/*/code": (call) => actions.executed({ id: call.id, door: doorIn(call) }),
       "GET api/tools": (call) => tools.of(serverIn(call), app),
       "GET api/held": (call) => held.of(serverIn(call)),
@@ -294,14 +304,26 @@ export class PageApi {
   }
 
   /** Throws RefusedRequest. */
-  async #about(id: string): Promise<PageAbout> {
-    const { app } = this.#options;
+  async #found(id: string) {
     const { approvals } = await this.#approvals.list();
-    const record = isId(id) ? await readRecord(app.store, id) : undefined;
+    const record = isId(id) ? await readRecord(this.#options.app.store, id) : undefined;
     const found = await this.#executions.find(id, approvals, record);
     if (!found) throw new RefusedRequest(404, "This execution is not stored, or was deleted");
-    const calls = found.summary && record ? recordedCalls(record) : { calls: await openCalls(id, app), more: 0 };
+    return { found, record };
+  }
+
+  /** The code of an execution, for the editor. Throws RefusedRequest. */
+  async #source(id: string): Promise<{ code: string; door?: string | undefined }> {
+    const { person, door } = (await this.#found(id)).found;
+    if (person) throw new RefusedRequest(409, "It ran for a person, so its code is run for that person only");
+    return { ...(await this.#actions.source({ id, door })), door };
+  }
+
+  async #about(id: string): Promise<PageAbout> {
+    const { found, record } = await this.#found(id);
     const { door, person, state } = found;
+    const calls =
+      found.summary && record ? recordedCalls(record) : { calls: await this.#actions.openCalls({ id, door }), more: 0 };
     // The code of a person's program is run for that person only.
     const again = person
       ? { canRunAgain: false, notAgain: "It ran for a person" }

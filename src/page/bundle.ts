@@ -18,6 +18,16 @@ export function browserScript(): string {
   });
 }
 
+/** Returns the script of the editor, a module that the page loads when the editor is opened. */
+export function editorScript(): string {
+  return bundledScript({
+    name: "editor",
+    entry: join(browser, "editor", "script.ts"),
+    sources: [join(browser, "editor"), join(source, "policy", "visible.ts")],
+    options: ["--format=esm"],
+  });
+}
+
 /** Returns the script of the page of an execution. */
 export function executionScript(): string {
   const entry = join(browser, "execution", "script.ts");

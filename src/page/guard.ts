@@ -9,6 +9,7 @@ import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
 import { toolStates } from "../policy/decision.ts";
 import { programStates } from "../programs/events/triggers.ts";
+import { isId } from "../programs/trace/id.ts";
 import { approvalScopes, maxReasonChars } from "../store/approval.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 
@@ -199,6 +200,22 @@ export const peopleBody = z.strictObject({ id: z.string().regex(/^[0-9a-f]{16}$/
 export const cancelBody = z.strictObject({ door });
 
 export const againBody = z.strictObject({ door, dryRun: z.boolean() });
+
+/** Characters of code in the editor. They fit into a body. */
+const maxEditorChars = 100_000;
+
+/** Code of the editor. `codeOf` is the execution whose code was opened there. */
+const editorCode = { code: z.string().min(1).max(maxEditorChars), door };
+export const editorRunBody = z.strictObject({
+  ...editorCode,
+  dryRun: z.boolean(),
+  codeOf: z.string().refine(isId).optional(),
+});
+export type EditorRunBody = z.infer<typeof editorRunBody>;
+export const editorCheckBody = z.strictObject(editorCode);
+export type EditorCheckBody = z.infer<typeof editorCheckBody>;
+export const editorToolsBody = z.strictObject({ server: name, door });
+export type EditorToolsBody = z.infer<typeof editorToolsBody>;
 
 const saving = {
   execution: z.string().min(1).max(200),

@@ -1,4 +1,4 @@
-/** The files of the page: one document, one script, one style sheet and one icon. They contain no data. */
+/** The files of the page: one document, one script, the script of the editor, one style sheet and one icon. They contain no data. */
 
 import activity from "./browser/activity/activity.css" with { type: "text" };
 import calls from "./browser/activity/calls.css" with { type: "text" };
@@ -6,6 +6,7 @@ import detail from "./browser/activity/detail.css" with { type: "text" };
 import approvals from "./browser/approvals/approvals.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
+import editor from "./browser/editor/try-it.css" with { type: "text" };
 import figures from "./browser/figures/figures-view.css" with { type: "text" };
 import first from "./browser/first-visit.css" with { type: "text" };
 import frame from "./browser/frame.css" with { type: "text" };
@@ -17,7 +18,7 @@ import servers from "./browser/servers/servers.css" with { type: "text" };
 import system from "./browser/system/system.css" with { type: "text" };
 import tokens from "./browser/tokens.css" with { type: "text" };
 import tools from "./browser/tools/tools.css" with { type: "text" };
-import { browserScript } from "./bundle.ts";
+import { browserScript, editorScript } from "./bundle.ts";
 import { htmlDocument } from "./document.ts";
 
 const script = browserScript();
@@ -36,6 +37,7 @@ const style = [
   activity,
   detail,
   calls,
+  editor,
   tools,
   system,
   narrow,
@@ -69,6 +71,7 @@ export const peopleDocument = document(`<div id="page" data-sign-in="sign-in"></
 /** By the path below the page's own. */
 export const pageFiles: ReadonlyMap<string, PageFile> = new Map([
   ["page.js", { type: "text/javascript; charset=utf-8", text: script }],
+  ["editor.js", { type: "text/javascript; charset=utf-8", text: editorScript() }],
   ["page.css", { type: "text/css; charset=utf-8", text: style }],
   ["icon.svg", { type: "image/svg+xml", text: icon }],
 ]);

@@ -1,11 +1,11 @@
 /** Runs, schedules, saves and removes saved programs for the page. */
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
-import { indentedJson, type JsonObject } from "../base/json-object.ts";
+import type { JsonObject } from "../base/json-object.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
-import { dryRunText } from "../programs/dry-run/report-text.ts";
+import { mistakesIn } from "../programs/checking/check-code.ts";
 import {
   addNotification,
   removeTrigger,
@@ -14,6 +14,7 @@ import {
 } from "../programs/events/manage.ts";
 import type { ProgramState } from "../programs/events/triggers.ts";
 import { cancelFor } from "../programs/execution/cancel-for.ts";
+import { programAgain } from "../programs/execution/run-again.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
 import { differencesOf } from "../programs/saved/differences.ts";
 import { type ExecutedProgram, executedProgram } from "../programs/saved/from-execution.ts";
@@ -23,22 +24,30 @@ import { addSchedule, type ManageOptions, removePrograms, removeSchedule } from 
 import type { SavedProgram } from "../programs/saved/model.ts";
 import { callOf } from "../programs/saved/namespace.ts";
 import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
-import type { StoredRun } from "../programs/saved/requesting-program.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
-import { type Again, againOf, notAgain } from "./activity.ts";
-import { type PreviewBody, RefusedRequest, type SaveBody, type ScheduleBody } from "./guard.ts";
+import { type Again, againOf, notAgain, openCalls } from "./activity.ts";
+import type { PageCall } from "./activity-contract.ts";
+import type { PageEditor, PageEditorTool, PageMistake } from "./editor-contract.ts";
+import { editorOf, editorTools } from "./editor-types.ts";
+import {
+  type EditorCheckBody,
+  type EditorRunBody,
+  type EditorToolsBody,
+  type PreviewBody,
+  RefusedRequest,
+  type SaveBody,
+  type ScheduleBody,
+} from "./guard.ts";
+import { imageIn, type Outcome, shownOutcome } from "./outcome.ts";
 import { aboutProgram, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
 import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./programs-contract.ts";
 
-/** Characters of the value of an execution that was started on the page. */
-const maxShownValueChars = 20_000;
-
 export type StartedInBackground = { door: string | undefined } & (
   | { program: string; input: JsonObject }
   | { again: string; dryRun: boolean }
-  | { source: string }
+  | { source: string; dryRun?: boolean; isFromPage?: boolean; codeOf?: string | undefined }
 );
 
 /** The functions of the config's current daemon. The page may belong to an earlier daemon, which has left its place. */
@@ -95,6 +104,35 @@ export class ProgramActions {
     return { execution: await this.#options.background.start({ again: id, door, dryRun }) };
   }
 
+  /** Runs code of the editor in the daemon, as `claudikins exec --detach` does. */
+  async write({ code, door, dryRun, codeOf }: EditorRunBody): Promise<{ execution: string }> {
+    const started = { source: code, door, dryRun, codeOf, isFromPage: true };
+    return { execution: await this.#options.background.start(started) };
+  }
+
+  /** The code of an execution, for the editor. Throws EXECUTION_NOT_FOUND. */
+  async source({ id, door }: Execution): Promise<{ code: string }> {
+    await using parts = await this.#partsOf(door);
+    const { source } = await programAgain(id, parts, await parts.executions(), { isDryRun: true });
+    return { code: source };
+  }
+
+  /** The mistakes in code of the editor. */
+  async check({ code, door }: EditorCheckBody): Promise<PageMistake[]> {
+    await using parts = await this.#partsOf(door);
+    return await mistakesIn(code, parts);
+  }
+
+  async editor({ door }: { door?: string | undefined }): Promise<PageEditor> {
+    await using parts = await this.#partsOf(door);
+    return editorOf(parts);
+  }
+
+  async editorTools({ server, door }: EditorToolsBody): Promise<PageEditorTool[]> {
+    await using parts = await this.#partsOf(door);
+    return await editorTools(server, parts);
+  }
+
   /** How the code of an execution can be run again, or why it cannot: its door may no longer exist. */
   async howAgain({ id, door }: Execution): Promise<Again> {
     try {
@@ -103,6 +141,12 @@ export class ProgramActions {
     } catch (error) {
       return notAgain(error);
     }
+  }
+
+  /** The calls that an execution waits for. */
+  async openCalls({ id, door }: Execution): Promise<PageCall[]> {
+    await using parts = await this.#partsOf(door);
+    return await openCalls(id, parts);
   }
 
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
@@ -202,10 +246,19 @@ export class ProgramActions {
   }
 
   /** Throws if the execution has not ended. */
-  async outcome({ id, door }: Execution): Promise<PageOutcome> {
+  async outcome(execution: Execution): Promise<PageOutcome> {
+    return shownOutcome(await this.#outcomeOf(execution));
+  }
+
+  /** An image of the outcome, by its place. Throws RefusedRequest if there is none that the page shows. */
+  async image({ place, ...execution }: Execution & { place: number }): Promise<Response> {
+    return imageIn(await this.#outcomeOf(execution), place);
+  }
+
+  async #outcomeOf({ id, door }: Execution): Promise<Outcome> {
     await using parts = await this.#partsOf(door);
     const outcome = await (await parts.executions()).stored.outcomeOf(id, parts);
-    if (outcome) return shownOutcome(outcome);
+    if (outcome) return outcome;
     throw new RefusedRequest(409, "This execution has not ended yet");
   }
 
@@ -254,22 +307,4 @@ function wordsOf(texts: Record<string, string>): ArgumentWord[] {
 function changesIn(before: SavedProgram, program: SavedProgram): string[] {
   const { changes, isCodeChanged } = differencesOf(before, program);
   return [...changes, ...(isCodeChanged ? ["its code is another"] : [])];
-}
-
-type Outcome = NonNullable<StoredRun["outcome"]>;
-
-function shownOutcome(outcome: Outcome): PageOutcome {
-  const planned = outcome.dryRun && `${dryRunText(outcome.dryRun)}\n`;
-  const text = outcome.ok ? (planned ?? valueText(outcome)) : `${outcome.error.name}: ${outcome.error.message}`;
-  return {
-    ok: outcome.ok,
-    text: text.slice(0, maxShownValueChars),
-    isCut: text.length > maxShownValueChars,
-    hint: outcome.ok ? undefined : outcome.error.hint,
-  };
-}
-
-/** Long values are not indented, because that could take long. */
-function valueText({ value, json = JSON.stringify(value) ?? "" }: Extract<Outcome, { ok: true }>): string {
-  return json.length > maxShownValueChars ? json : indentedJson(json);
 }

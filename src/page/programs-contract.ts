@@ -147,6 +147,16 @@ export interface PageOutcome {
   /** Whether only the beginning of the text is here. */
   isCut: boolean;
   hint?: string | undefined;
+  /** The place of the failure in the code. Both count from 1. */
+  line?: number | undefined;
+  column?: number | undefined;
+  logs: { level: string; text: string }[];
+  /** Number of later lines. */
+  moreLogs: number;
+  /** Texts that the program has shown with `display`. */
+  texts: string[];
+  /** Images and files, shown or returned. `GET api/executions/ID/image?place=0` has the first one, if it is an image that can be drawn. */
+  media: { type: string; bytes: number; isImage: boolean }[];
 }
 
 /** Saved programs that would break: `GET api/programs/drift`. */

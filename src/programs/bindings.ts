@@ -46,6 +46,8 @@ export interface BoundProgram {
   wantsProgress?: boolean | undefined;
   requesting?: RequestingProgram | undefined;
   spans?: CallSpans | undefined;
+  /** Whether servers stay as they are known, because the program is only checked. */
+  startsNothing?: boolean | undefined;
 }
 
 /**
@@ -57,10 +59,10 @@ export async function bindingsFor(
   written: string,
   parts: Parts,
   own: Call = {},
-  { listener = () => {}, wantsProgress = false, requesting = ofNobody, spans }: BoundProgram = {},
+  { listener = () => {}, wantsProgress = false, requesting = ofNobody, spans, startsNothing }: BoundProgram = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSourceChars);
-  await learnMentioned(source, parts, own.signal);
+  if (!startsNothing) await learnMentioned(source, parts, own.signal);
   const subscriptions = new CodeSubscriptions(parts.pool);
   const { program, isForAgent, caller, dryRun } = requesting;
   const servers = parts.catalog.names.map(({ name, jsName }) => {

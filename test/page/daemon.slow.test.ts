@@ -147,7 +147,7 @@ test("a saved program runs in the daemon that has taken its place, and the page 
     return [answer.status, await answer.json()];
   };
   for (let look = 0; look < 200 && (await outcome())[0] !== 200; look += 1) await Bun.sleep(50);
-  expect(await outcome()).toEqual([200, { ok: true, text: '{\n  "twice": 42\n}', isCut: false }]);
+  expect(await outcome()).toMatchObject([200, { ok: true, text: '{\n  "twice": 42\n}', isCut: false, logs: [] }]);
   const { programs } = (await (await page.get("api/state")).json()) as { programs: { runs: object[] }[] };
   expect(programs).toMatchObject([{ name: "twice", runs: [{ id: execution, kind: "good", isOver: true }] }]);
   const schedule = { name: "twice", input: { n: "1" }, cron: "0 8 1 1 *" };
@@ -198,6 +198,32 @@ test("the code of an execution runs again in the daemon, from the page and from 
     422,
     { error: expect.stringContaining("no execution") },
   ]);
+  await project.claudikins("daemon", "stop");
+});
+
+test("code that is opened from an execution and changed begins with what that had read, and other code with nothing", async () => {
+  const config = JSON.parse(readFileSync(project.config, "utf8"));
+  config.mcpServers.seen.labels = { "*": ["private"] };
+  writeFileSync(project.config, JSON.stringify(config));
+  const on = { cwd: join(project.path, "project"), env: { ...project.env, CLAUDIKINS_DAEMON: "on" } };
+  const run = (...args: string[]) => runProgram([...claudikinsCommand, ...args], on);
+  const page = await open(JSON.parse((await run("ui", "--json")).stdout).url);
+  const first = (await run("exec", "--detach", "-e", "return (await seen.seen()).cwd;")).stdout.trim();
+  await run("executions", "wait", first);
+  expect(await (await page.get(`api/executions/${first}/source`)).json()).toEqual({
+    code: "return (await seen.seen()).cwd;",
+  });
+  const ran = async (body: object) => {
+    const answer = await page.post("api/editor/run", { code: "return 1;", dryRun: false, ...body });
+    const { execution } = (await answer.json()) as { execution: string };
+    await run("executions", "wait", execution);
+    const { stdout } = await run("executions", "show", execution, "--json");
+    const { agent, startedBy, labels = [] } = JSON.parse(stdout) as Record<string, unknown>;
+    return { agent, startedBy, labels };
+  };
+  const from = { agent: "claudikins ui", startedBy: "exec" };
+  expect(await ran({})).toEqual({ ...from, labels: [] });
+  expect(await ran({ codeOf: first })).toEqual({ ...from, labels: [{ label: "private", source: "seen.seen" }] });
   await project.claudikins("daemon", "stop");
 });
 

@@ -8,3 +8,5 @@ export function animation(element: object): string;
 export function scrollWidth(): number;
 export function breakIn(address: string): Promise<string>;
 export function tooFaint(): string[];
+export function hasDrawn(images: object[]): boolean[];
+export function isFocused(element: object): boolean;

@@ -76,3 +76,12 @@ export function tooFaint() {
     return ratio < 4.5 ? [`${element.className || element.tagName}: ${ratio.toFixed(1)}`] : [];
   });
 }
+
+/** Whether each image was loaded and drawn. */
+export function hasDrawn(images) {
+  return images.map((image) => image.complete && image.naturalWidth > 0);
+}
+
+export function isFocused(element) {
+  return element.matches(":focus");
+}

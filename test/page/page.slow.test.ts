@@ -803,7 +803,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const { page } = opened;
       await cards(page).first().waitFor();
       expect(await page.evaluate(ground)).toBe(colorScheme === "dark" ? "rgb(19, 20, 22)" : "rgb(247, 246, 243)");
-      for (const view of ["1", "2", "3", "4", "5", "6"]) {
+      for (const view of ["1", "2", "3", "4", "5", "6", "7", "8"]) {
         await page.keyboard.press(view);
         await page.waitForTimeout(100);
         const found = [await page.evaluate(scrollWidth), await page.evaluate(tooFaint), await axeFindings(page)];

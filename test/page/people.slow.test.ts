@@ -523,6 +523,12 @@ describe("the page of a person", () => {
     expect([await about(bob), await about(ann), await about(root)]).toEqual([200, 404, 404]);
     const again = await ask(bob, `api/executions/${execution}/again`, { method: "POST", body: '{"dryRun":true}' });
     expect(again.status).toBe(404);
+    // Nobody runs code of their own on this page, and no code of others is shown.
+    for (const cookies of [bob, root]) {
+      const run = { method: "POST", body: '{"code":"return 1","dryRun":true}' };
+      expect((await ask(cookies, "api/editor/run", run)).status).toBe(404);
+      expect((await ask(cookies, `api/executions/${execution}/source`)).status).toBe(404);
+    }
     const cancel = (cookies: Cookies) =>
       ask(cookies, `api/executions/${execution}/cancel`, { method: "POST", body: "{}" });
     expect((await cancel(ann)).status).toBe(404);

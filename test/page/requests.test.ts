@@ -115,6 +115,12 @@ describe("without a session", () => {
     ["GET", "api/activity"],
     ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/about"],
     ["POST", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/again"],
+    ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/source"],
+    ["GET", "api/executions/0tsj8yf27sw6astfxpenfht03rvr/image?place=0"],
+    ["POST", "api/editor/run"],
+    ["POST", "api/editor/check"],
+    ["POST", "api/editor/tools"],
+    ["GET", "api/editor/servers"],
     ["GET", "api/calls"],
     ["GET", "api/servers/log?server=x"],
     ["GET", "api/servers/catalog"],
@@ -161,7 +167,7 @@ describe("without a session", () => {
 
   test("the files of the page contain no data", async () => {
     const id = await scene.ask({ args: { secret: "hunter2" } });
-    for (const path of ["", "page.js", "page.css", "icon.svg"]) {
+    for (const path of ["", "page.js", "editor.js", "page.css", "icon.svg"]) {
       const answer = await ask(path, { method: "GET" });
       const text = await answer.text();
       expect([answer.status, text.includes("hunter2"), text.includes(id), text.includes(scene.folder.path)]).toEqual([
@@ -246,6 +252,9 @@ describe("with a session", () => {
     ["api/daemons/stop", { pid: process.pid, now: true }],
     ["api/secrets/set", { name: "EVIL", value: "evil", inFile: true }],
     ["api/secrets/remove", { name: "KEPT" }],
+    ["api/editor/run", { code: "return 1", dryRun: false }],
+    ["api/editor/check", { code: "return 1" }],
+    ["api/editor/tools", { server: "shop" }],
   ];
   /** These also answer a question, which changes nothing. */
   const questions = ["api/first/demo", "api/first/import"];

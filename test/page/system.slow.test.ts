@@ -31,7 +31,7 @@ async function show(browser: Browser, url: string, options: BrowserContextOption
   const opened = await openPage(browser, url, { reducedMotion: "reduce", ...options });
   opened.page.setDefaultTimeout(15_000);
   await opened.page.locator("main .panel").first().waitFor();
-  await opened.page.keyboard.press("7");
+  await opened.page.keyboard.press("8");
   await opened.page.getByRole("heading", { name: "Secrets" }).waitFor();
   return opened;
 }
@@ -197,7 +197,7 @@ describe.skipIf(chromiumPath === undefined)(`the view System in Chromium${browse
       await page.getByText("claudikins 99.0.0 is available").waitFor();
       expect(asked).toBe(1);
       await page.keyboard.press("1");
-      await page.keyboard.press("7");
+      await page.keyboard.press("8");
       await page.getByText("claudikins 99.0.0 is available").waitFor();
       expect(asked).toBe(1);
       newest = version;

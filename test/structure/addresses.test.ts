@@ -11,6 +11,7 @@ const resolved: Record<string, string> = {
   "base/off-thread.ts: new URL(Bun.isStandaloneExecutable ? path : `../${path}`, import.meta.url)":
     "paths of our own workers",
   "cli/bridge.ts: new URL(here, meta.url)": "a generated file, compared with its own address",
+  'page/browser/editor/frame.tsx: new URL("editor.js", document.baseURI)': "a constant, beside the page's own script",
   "page/people/connect.ts: new URL(connectedPath, base)": "a constant",
   'page/people/connect.ts: new URL(search, "http://localhost")':
     "a query, which begins with a question mark; never fetched",

@@ -253,12 +253,15 @@ describe("imports", () => {
 
   test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters the texts of numbers, and limits", () => {
     const browser = imports.filter(({ from }) => from.startsWith("page/browser/") && !from.startsWith(execution));
-    const allowed = ({ to, ours, typeOnly }: Import) =>
+    const libraries = /^(?:preact(?:\/hooks)?|@tanstack\/virtual-core)$/;
+    const allowed = ({ from, to, ours, typeOnly }: Import) =>
       ours
         ? typeOnly || carried.includes(to) || (to.startsWith("page/browser/") && !to.startsWith(execution))
-        : /^(?:preact(?:\/hooks)?|@tanstack\/virtual-core)$/.test(to);
+        : libraries.test(to) || (from.startsWith("page/browser/editor/") && /^@(?:codemirror|lezer)\//.test(to));
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
+    // The editor is a script of its own, which the page loads when it is opened.
+    expect(loadedWith("page/browser/main.tsx").filter((each) => /codemirror|lezer/.test(each))).toEqual([]);
     const isContract = (file: string) => /^page\/(?:\w+-)?contract\.ts$/.test(file);
     const byCarried = imports.filter(({ from }) => carried.includes(from) || isContract(from));
     expect(byCarried.filter(({ to }) => to !== "base/units.ts" && !isContract(to)).map(shown)).toEqual([]);

@@ -67,7 +67,9 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
 }
 
 function shellText(program: StartedInBackground): string {
-  if ("source" in program) return `claudikins exec -e ${shellWord(program.source)}`;
+  if ("source" in program) {
+    return `claudikins exec${program.dryRun === true ? " --dry-run" : ""} -e ${shellWord(program.source)}`;
+  }
   return `claudikins ${"program" in program ? `programs run ${program.program}` : `executions again ${program.again}`}`;
 }
 

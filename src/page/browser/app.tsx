@@ -5,6 +5,8 @@ import { Activity } from "./activity/activity.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
 import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
+import { get } from "./client.ts";
+import { type Draft, TryIt } from "./editor/try-it.tsx";
 import { Executions } from "./executions.tsx";
 import { FiguresView } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
@@ -27,6 +29,7 @@ const views = {
   programs: "Programs",
   tools: "Tools",
   figures: "Figures",
+  tryIt: "Try it",
   system: "System",
   people: "People",
 } as const;
@@ -34,7 +37,7 @@ type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
-  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "figures", "system"];
+  if (!viewer) return ["now", "activity", "servers", "programs", "tools", "figures", "tryIt", "system"];
   return viewer.people ? ["now", "activity", "people"] : ["now", "activity"];
 }
 
@@ -48,6 +51,7 @@ export function App() {
   const [server, setServer] = useState<string>();
   const [execution, setExecution] = useState<string>();
   const [query, setQuery] = useState<Query>({});
+  const [draft, setDraft] = useState<Draft>({ code: "", replaced: 0 });
   const [notice, setNotice] = useState<PageNotice>();
   const keys = useKeys((place) => {
     const wanted = state && viewsOf(state)[place];
@@ -67,6 +71,22 @@ export function App() {
     setQuery({});
     setExecution(id);
     setView("activity");
+  };
+  const showProgram = (chosen: { name: string; door?: string | undefined }) => {
+    setProgram(programKey(chosen));
+    setView("programs");
+  };
+  const replaceDraft = (next: Omit<Draft, "replaced">, said: string) => {
+    const replace = (by: typeof next) => setDraft(({ replaced }) => ({ ...by, replaced: replaced + 1 }));
+    replace(next);
+    if (draft.code.trim() === "" || draft.code === next.code) return;
+    notices.say(said, undefined, () => replace(draft));
+  };
+  const edit = (id: string) => {
+    get<Pick<Draft, "code" | "door">>(`executions/${id}/source`).then((found) => {
+      replaceDraft({ ...found, codeOf: id, ran: id }, "Opened its code in the editor");
+      setView("tryIt");
+    }, notices.fail);
   };
   const wanted = useWantedApproval(state, notices, () => setView("now"));
   const waiting = state?.approvals.length ?? 0;
@@ -94,7 +114,7 @@ export function App() {
         </button>
         {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
       </header>
-      <main class={view === "activity" || view === "tools" ? "wide" : ""}>
+      <main class={["activity", "tools", "tryIt"].includes(view) ? "wide" : ""}>
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
@@ -118,10 +138,7 @@ export function App() {
                 )}
                 <ScheduleTrouble
                   schedules={state.schedules}
-                  onShow={({ program: name, door }) => {
-                    setProgram(programKey({ name, door }));
-                    setView("programs");
-                  }}
+                  onShow={({ program: name, door }) => showProgram({ name, door })}
                 />
                 <Approvals
                   state={state}
@@ -149,6 +166,7 @@ export function App() {
               chosen={execution}
               onChoose={setExecution}
               hasKeys={keys.areOn}
+              onEdit={edit}
             />
           )}
           {view === "servers" && <Servers state={state} wanted={server} onChoose={setServer} />}
@@ -157,6 +175,18 @@ export function App() {
           )}
           {view === "figures" && <FiguresView mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""} />}
           {view === "tools" && <Tools state={state} onExecution={showExecution} />}
+          {view === "tryIt" && (
+            <TryIt
+              state={state}
+              draft={draft}
+              onChange={(part) => setDraft((before) => ({ ...before, ...part }))}
+              onReplace={replaceDraft}
+              onEdit={edit}
+              onApproval={wanted.want}
+              onExecution={showExecution}
+              onProgram={showProgram}
+            />
+          )}
           {view === "system" && (
             <System
               state={state}

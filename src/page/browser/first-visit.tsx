@@ -102,7 +102,7 @@ function DemoRun({ onExecution }: { onExecution(id: string): void }) {
       </button>
       {ran && (
         <div role="status">
-          <OutcomeText id={ran.id} outcome={ran.outcome} />
+          <OutcomeText id={ran.id} door={undefined} outcome={ran.outcome} />
           <button type="button" class="plain" onClick={() => onExecution(ran.id)}>
             Show its calls
           </button>

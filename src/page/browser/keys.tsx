@@ -8,7 +8,8 @@ const keysItem = "claudikins-keys";
 /** Whether a key is meant as a command: it is not part of a text, and no other key is down. */
 export function isCommand(event: KeyboardEvent): boolean {
   if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return false;
-  const { tagName = "", isContentEditable } = event.target as Partial<HTMLElement>;
+  // The editor is in a shadow root, which is the target for everybody outside of it.
+  const { tagName = "", isContentEditable } = (event.composedPath()[0] ?? event.target) as Partial<HTMLElement>;
   return !isContentEditable && !["INPUT", "TEXTAREA", "SELECT"].includes(tagName);
 }
 
@@ -54,6 +55,8 @@ const explained: [keys: string[], does: string][] = [
   [["A", "P", "S", "D"], "Approve the focused call once, for its program, or for the session; deny it"],
   [["/"], "Go to the filter"],
   [["Ctrl K", "⌘ K"], "Go to a view, a server or a program by its name"],
+  [["Ctrl Enter", "⌘ Enter"], "Run the code of the editor; with Shift, make a dry run"],
+  [["Escape", "Tab"], "Leave the editor, in which Tab indents"],
   [["?"], "Show these keys"],
 ];
 

@@ -22,7 +22,8 @@ export function Palette({ entries }: { entries: readonly PaletteEntry[] }) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;
-      if (document.querySelector("dialog[open]")) return;
+      // On a Mac, Ctrl+K in the editor deletes to the end of the line.
+      if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
       event.preventDefault();
       setText("");
       setPlace(0);

@@ -40,6 +40,12 @@ export async function programAgain(
   return { source, limits, check, labels: await parts.sessions.ofExecution(id) };
 }
 
+/** The labels that the code of an execution has, in whatever form and behind whatever door it is run again. */
+export async function readsOfExecution(id: string, { store, sessions }: ExecutionParts): Promise<Read[]> {
+  const { labels = [] } = (await readRecord(store, id)) ?? {};
+  return [...(labels as Read[]), ...(await sessions.ofExecution(id))];
+}
+
 function isOwn({ config, door, person }: ExecutionRecord, { config: own }: ExecutionParts): boolean {
   return config === configOwner(own.origin) && door === own.door && person?.id === own.person?.id;
 }

@@ -55,7 +55,7 @@ const summary = {
   config: about("The config file; null for the demo", either(text, nothing)),
   "door?": about("The door of the config behind which it ran", text),
   "person?": about("The person for whom it ran, who has signed in to serve --http", personShape),
-  "agent?": about("With serve: the agent, as it names itself", text),
+  "agent?": about("With serve: the agent, as it names itself. For the editor of the page: claudikins ui", text),
   "folder?": about("The working folder, except for people who have signed in", text),
   "comment?": about("The comment at the beginning of the code, if contents were recorded", text),
   ok: yesOrNo,
@@ -79,6 +79,9 @@ export type Summary = ValueOf<typeof summaryShape>;
 const hostShape = record({ "name?": text, "version?": text, "protocol?": text });
 /** An agent, as it names itself. */
 export type HostIdentity = ValueOf<typeof hostShape>;
+
+/** The agent of programs that were written on the page of `claudikins ui`. */
+export const pageAgent = "claudikins ui";
 
 /** `codex 1.2`. Undefined if the agent has not named itself. */
 export function agentText({ name, version }: HostIdentity): string | undefined {

@@ -18,9 +18,11 @@ interface ActivityProps {
   chosen: string | undefined;
   onChoose(id: string | undefined): void;
   hasKeys: boolean;
+  /** Opens the code of an execution in the editor. */
+  onEdit(id: string): void;
 }
 
-export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: ActivityProps) {
+export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys, onEdit }: ActivityProps) {
   const { executions, servers, viewer } = state;
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
   const { found, problem, more } = useActivity(query, mark);
@@ -110,6 +112,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
           onClose={close}
           onChoose={onChoose}
           onQuery={change}
+          onEdit={onEdit}
         />
       )}
     </div>

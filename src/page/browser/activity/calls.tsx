@@ -7,7 +7,7 @@ import { ToolName } from "../text.tsx";
 interface CallListProps {
   about: PageAbout;
   /** Narrows the list of executions to those that have called the tool. */
-  onTool(server: string, tool: string): void;
+  onTool?: ((server: string, tool: string) => void) | undefined;
 }
 
 export function CallList({ about: { calls, more, execution }, onTool }: CallListProps) {
@@ -38,14 +38,18 @@ function Call({ call, wholeMs, onTool }: CallProps) {
   const percent = (ms: number) => `${Math.min(100, (ms / wholeMs) * 100)}%`;
   return (
     <li class={`call ${outcome}`}>
-      <button
-        type="button"
-        class="value"
-        title="Only executions that have called this tool"
-        onClick={() => onTool(server, tool)}
-      >
+      {onTool ? (
+        <button
+          type="button"
+          class="value"
+          title="Only executions that have called this tool"
+          onClick={() => onTool(server, tool)}
+        >
+          <ToolName server={server} tool={tool} />
+        </button>
+      ) : (
         <ToolName server={server} tool={tool} />
-      </button>
+      )}
       <span class="about">
         {wordsOf(call)}
         {code !== undefined && ` ${code}`}

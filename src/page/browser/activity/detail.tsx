@@ -5,14 +5,14 @@ import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageExecution } from "../../activity-contract.ts";
 import { ChangeButton } from "../asked-button.tsx";
-import { get, post } from "../client.ts";
+import { post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";
-import { Problem, type Reason } from "../problem.tsx";
+import { Problem } from "../problem.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
 import { Text } from "../text.tsx";
 import { CallList } from "./calls.tsx";
 import { Outcome } from "./outcome.tsx";
-import type { Query } from "./query.ts";
+import { type Query, useAbout } from "./query.ts";
 import { StateWords } from "./row.tsx";
 
 interface DetailProps {
@@ -24,17 +24,14 @@ interface DetailProps {
   onClose(): void;
   onChoose(id: string): void;
   onQuery(query: Query): void;
+  /** Opens its code in the editor. */
+  onEdit(id: string): void;
 }
 
-export function Detail({ id, row, isPerson, onClose, onChoose, onQuery }: DetailProps) {
+export function Detail({ id, row, isPerson, onClose, onChoose, onQuery, onEdit }: DetailProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const [about, setAbout] = useState<PageAbout>();
-  const [problem, setProblem] = useState<Reason>();
-  useEffect(() => {
-    get<PageAbout>(`executions/${id}/about`).then(setAbout, setProblem);
-  }, [id, row?.stateText, row?.calls]);
+  const { about, problem, execution } = useAbout(id, row);
   useEffect(() => heading.current?.focus(), [id]);
-  const execution = row ?? about?.execution;
   return (
     <section
       class="panel detail"
@@ -60,7 +57,7 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onQuery }: Detail
               <Text>{about.failure}</Text>
             </p>
           )}
-          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} />
+          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} onEdit={onEdit} />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
           {!isPerson && execution.isOver && <Outcome execution={execution} />}
         </>
@@ -142,11 +139,12 @@ interface ActionsProps {
   about: PageAbout;
   isPerson: boolean;
   onChoose(id: string): void;
+  onEdit(id: string): void;
 }
 
-function Actions({ execution, about, isPerson, onChoose }: ActionsProps) {
+function Actions({ execution, about, isPerson, onChoose, onEdit }: ActionsProps) {
   const { id, door, isOver, isRecorded, canBeSaved } = execution;
-  const { canRunAgain, command, notAgain } = about;
+  const { canRunAgain, hasCode, command, notAgain } = about;
   const notices = useNotices();
   const { isRunning, run } = useAction();
   const [isSaving, setSaving] = useState(false);
@@ -178,6 +176,11 @@ function Actions({ execution, about, isPerson, onChoose }: ActionsProps) {
               Run again
             </button>
           </>
+        )}
+        {hasCode && !isPerson && (
+          <button type="button" onClick={() => onEdit(id)}>
+            Open in the editor
+          </button>
         )}
         {canBeSaved && (
           <button type="button" onClick={() => setSaving(true)}>

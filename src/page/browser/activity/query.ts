@@ -1,7 +1,7 @@
 /** The filter of the list of executions, and the pages that the server finds for it. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { hourMs } from "../../../base/units.ts";
-import type { PageActivity, PageExecution } from "../../activity-contract.ts";
+import type { PageAbout, PageActivity, PageExecution } from "../../activity-contract.ts";
 import { get } from "../client.ts";
 import type { Reason } from "../problem.tsx";
 
@@ -92,4 +92,14 @@ export function useActivity(query: Query, mark: string): Activity {
       });
   }, [found, key]);
   return { found, problem, more };
+}
+
+/** One execution with its calls, which are read again when `row`, its row in a list, changes. */
+export function useAbout(id: string, row: PageExecution | undefined) {
+  const [about, setAbout] = useState<PageAbout>();
+  const [problem, setProblem] = useState<Reason>();
+  useEffect(() => {
+    get<PageAbout>(`executions/${id}/about`).then(setAbout, setProblem);
+  }, [id, row?.stateText, row?.calls]);
+  return { about, problem, execution: row ?? about?.execution };
 }

@@ -126,7 +126,7 @@ function Started({ id, program: { door, runs } }: { id: string; program: PagePro
         )}
       </p>
       {problem && <Problem reason={problem} />}
-      {outcome && <OutcomeText id={id} outcome={outcome} />}
+      {outcome && <OutcomeText id={id} door={door} outcome={outcome} />}
     </div>
   );
 }

@@ -13,6 +13,7 @@ import { CallFacts } from "./call-facts.tsx";
 
 interface SaveDialogProps {
   execution: PageExecution;
+  onSaved?: ((name: string) => void) | undefined;
   onClose(): void;
 }
 
@@ -21,7 +22,7 @@ interface Row {
   value: string;
 }
 
-export function SaveDialog({ execution: { id, door }, onClose }: SaveDialogProps) {
+export function SaveDialog({ execution: { id, door }, onSaved, onClose }: SaveDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const notices = useNotices();
   const { isRunning, run } = useAction();
@@ -57,6 +58,7 @@ export function SaveDialog({ execution: { id, door }, onClose }: SaveDialogProps
       const { call } = await post<{ call: string }>("programs/save", { ...wanted, before: saving?.before ?? null });
       notices.say(`Saved ${name}. Code calls it as ${call}`);
       onClose();
+      onSaved?.(name);
     });
   return (
     <dialog ref={dialog} class="wide" aria-labelledby="save" onClose={onClose}>
