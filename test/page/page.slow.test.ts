@@ -704,7 +704,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await until(async () => (await cards(page).count()) === 3);
       // Without focus on a call, the keys do nothing.
       for (const key of ["a", "p", "s", "d"]) await page.keyboard.press(key);
-      for (let press = 0; press < 9; press += 1) await page.keyboard.press("Tab");
+      for (let press = 0; press < 10; press += 1) await page.keyboard.press("Tab");
       expect(await focused(page)).toStartWith("github.one");
       await page.keyboard.press("ArrowDown");
       expect(await focused(page)).toStartWith("github.two");
