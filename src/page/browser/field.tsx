@@ -1,4 +1,5 @@
 /** Fields of forms. */
+import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
 import { Text } from "./text.tsx";
 
@@ -10,11 +11,17 @@ interface FieldProps {
   /** Shown below the field. */
   help?: string | undefined;
   example?: string | undefined;
+  /** Whether the field gets the focus when it appears. */
+  isFocused?: boolean;
   onInput(value: string): void;
 }
 
 /** A text field with its name. Its text is sent unchanged. */
-export function Field({ name, value, about, help, example, onInput }: FieldProps) {
+export function Field({ name, value, about, help, example, isFocused = false, onInput }: FieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isFocused) input.current?.focus();
+  }, []);
   return (
     <label class="field">
       <span>
@@ -27,6 +34,7 @@ export function Field({ name, value, about, help, example, onInput }: FieldProps
         )}
       </span>
       <input
+        ref={input}
         type="text"
         autoComplete="off"
         spellcheck={false}
