@@ -8,3 +8,4 @@ export function animation(element: object): string;
 export function scrollWidth(): number;
 export function breakIn(address: string): Promise<string>;
 export function tooFaint(): string[];
+export function scrolled(): number;

@@ -76,3 +76,8 @@ export function tooFaint() {
     return ratio < 4.5 ? [`${element.className || element.tagName}: ${ratio.toFixed(1)}`] : [];
   });
 }
+
+/** The pixels above the window. */
+export function scrolled() {
+  return window.scrollY;
+}
