@@ -17,7 +17,7 @@ import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import type { Approval } from "../store/approval.ts";
-import { activityIn, openCalls, recordedCalls } from "./activity.ts";
+import { activityIn, callsSoFar, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
@@ -278,7 +278,7 @@ export class PageApi {
     const record = isId(id) ? await readRecord(app.store, id) : undefined;
     const found = await this.#executions.find(id, approvals, record);
     if (!found) throw new RefusedRequest(404, "This execution is not stored, or was deleted");
-    const calls = found.summary && record ? recordedCalls(record) : { calls: await openCalls(id, app), more: 0 };
+    const calls = found.summary && record ? recordedCalls(record) : await callsSoFar(id, app);
     const { door, person, state } = found;
     // The code of a person's program is run for that person only.
     const again = person

@@ -47,7 +47,10 @@ describe.skipIf(chromiumPath === undefined)(`the place in Chromium${browserNote}
     await heading(page, "server", "mail");
     await page.goBack();
     await page.goBack();
-    await page.locator(".detail").getByRole("button", { name: id.slice(-6) }).waitFor();
+    await page
+      .locator(".detail")
+      .getByRole("button", { name: id.slice(-6) })
+      .waitFor();
     await page.goBack();
     expect(await current(page)).toStartWith("Now");
     await page.goForward();

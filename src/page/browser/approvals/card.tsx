@@ -90,7 +90,12 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
       {code !== undefined && viewer === undefined && (
         <DryRun approval={approval} isHere={isHere} onExecution={onExecution} />
       )}
-      {facts && <ReadBefore reads={facts.reads} />}
+      {facts && (
+        <ReadBefore
+          reads={facts.reads}
+          onCalls={viewer || !isHere ? undefined : () => onExecution(approval.execution.split("-", 1)[0] ?? "")}
+        />
+      )}
       {facts?.lastApproved && <Differences last={facts.lastApproved} />}
       <Arguments approval={approval} whole={whole} problem={problem} />
       {mayDecide ? (
