@@ -122,6 +122,21 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await add("OpenAPI", "Document", path, "pets");
     await page.getByText("Added pets: 1 tool.").waitFor();
     expect(servers().mcpServers["pets"]).toEqual({ openapi: path });
+    // The page knows what it has just tried.
+    await row(page, "pets").getByText("1 tool", { exact: true }).waitFor();
+    await page.locator(".tool", { hasText: "list_pets" }).waitFor();
+    await add("OpenAPI", "Document", path, "keyed");
+    await page.getByRole("heading", { name: "keyed" }).waitFor();
+    await page.getByText("You are not signed in").waitFor();
+    await button(page, "Add a server").click();
+    await page.getByText("OpenAPI", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Document" }).fill(path);
+    await page.getByLabel("Name for the config").fill("with-key");
+    await page.getByLabel("Credential").fill("k-123");
+    await button(page, "Try it and add it").click();
+    await page.getByRole("heading", { name: "with-key" }).waitFor();
+    await page.locator(".tool").waitFor();
+    expect(await page.getByText("You are not signed in").count()).toBe(0);
     expect(opened.said).toEqual([]);
   });
 
