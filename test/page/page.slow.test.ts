@@ -572,6 +572,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.getByText("Saved count. Code calls it as programs.count({ month })").waitFor();
       expect(scene.programs().get("count")).toMatchObject({ savedBy: "user", calls: ["github.list_issues"] });
       await dialog.waitFor({ state: "detached" });
+      await details(page).getByRole("heading", { name: "count" }).waitFor();
     });
   });
 

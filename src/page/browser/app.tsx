@@ -14,7 +14,8 @@ import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.ts
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
 import { type Place, usePlace, type View, views } from "./place.ts";
-import { Programs, programKey } from "./programs/programs.tsx";
+import { programKey } from "./programs/program-key.ts";
+import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { Key, Text } from "./text.tsx";
@@ -125,6 +126,7 @@ export function App() {
               onQuery={setQuery}
               chosen={place.execution}
               onChoose={(id) => go({ execution: id })}
+              onProgram={(key) => go({ view: "programs", program: key })}
               hasKeys={keys.areOn}
             />
           )}

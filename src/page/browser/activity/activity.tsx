@@ -17,10 +17,12 @@ interface ActivityProps {
   /** The id of the chosen execution. */
   chosen: string | undefined;
   onChoose(id: string | undefined): void;
+  /** Shows a saved program by its key. */
+  onProgram(key: string): void;
   hasKeys: boolean;
 }
 
-export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: ActivityProps) {
+export function Activity({ state, query, onQuery, chosen, onChoose, onProgram, hasKeys }: ActivityProps) {
   const { executions, servers, viewer } = state;
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
   const { found, problem, more } = useActivity(query, mark);
@@ -109,6 +111,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys }: A
           isPerson={viewer !== undefined}
           onClose={close}
           onChoose={onChoose}
+          onProgram={onProgram}
           onQuery={change}
         />
       )}

@@ -23,10 +23,12 @@ interface DetailProps {
   isPerson: boolean;
   onClose(): void;
   onChoose(id: string): void;
+  /** Shows a saved program by its key. */
+  onProgram(key: string): void;
   onQuery(query: Query): void;
 }
 
-export function Detail({ id, row, isPerson, onClose, onChoose, onQuery }: DetailProps) {
+export function Detail({ id, row, isPerson, onClose, onChoose, onProgram, onQuery }: DetailProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [about, setAbout] = useState<PageAbout>();
   const [problem, setProblem] = useState<Reason>();
@@ -60,7 +62,7 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onQuery }: Detail
               <Text>{about.failure}</Text>
             </p>
           )}
-          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} />
+          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} onProgram={onProgram} />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
           {!isPerson && execution.isOver && <Outcome execution={execution} />}
         </>
@@ -142,9 +144,10 @@ interface ActionsProps {
   about: PageAbout;
   isPerson: boolean;
   onChoose(id: string): void;
+  onProgram(key: string): void;
 }
 
-function Actions({ execution, about, isPerson, onChoose }: ActionsProps) {
+function Actions({ execution, about, isPerson, onChoose, onProgram }: ActionsProps) {
   const { id, door, isOver, isRecorded, canBeSaved } = execution;
   const { canRunAgain, command, notAgain } = about;
   const notices = useNotices();
@@ -205,7 +208,7 @@ function Actions({ execution, about, isPerson, onChoose }: ActionsProps) {
           <Text>{notAgain}</Text>
         </p>
       )}
-      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} />}
+      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} onSaved={onProgram} />}
     </>
   );
 }

@@ -15,12 +15,8 @@ import { ScrolledText, Text, visibleLines } from "../text.tsx";
 import { Around } from "./around.tsx";
 import { CallFacts } from "./call-facts.tsx";
 import { ProgramForm } from "./program-form.tsx";
+import { programKey } from "./program-key.ts";
 import { ProgramSchedules } from "./schedules.tsx";
-
-/** Names a program uniquely among all doors. */
-export function programKey({ name, door }: { name: string; door?: string | undefined }): string {
-  return JSON.stringify([door ?? null, name]);
-}
 
 interface ProgramsProps {
   state: PageState;

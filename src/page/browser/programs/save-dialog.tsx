@@ -10,10 +10,13 @@ import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { ScrolledText, Text, visibleLines } from "../text.tsx";
 import { CallFacts } from "./call-facts.tsx";
+import { programKey } from "./program-key.ts";
 
 interface SaveDialogProps {
   execution: PageExecution;
   onClose(): void;
+  /** Called with the key of the program. */
+  onSaved(program: string): void;
 }
 
 interface Row {
@@ -21,7 +24,7 @@ interface Row {
   value: string;
 }
 
-export function SaveDialog({ execution: { id, door }, onClose }: SaveDialogProps) {
+export function SaveDialog({ execution: { id, door }, onClose, onSaved }: SaveDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const notices = useNotices();
   const { isRunning, run } = useAction();
@@ -57,6 +60,7 @@ export function SaveDialog({ execution: { id, door }, onClose }: SaveDialogProps
       const { call } = await post<{ call: string }>("programs/save", { ...wanted, before: saving?.before ?? null });
       notices.say(`Saved ${name}. Code calls it as ${call}`);
       onClose();
+      onSaved(programKey({ name, door }));
     });
   return (
     <dialog ref={dialog} class="wide" aria-labelledby="save" onClose={onClose}>
