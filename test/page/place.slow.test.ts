@@ -58,6 +58,26 @@ describe.skipIf(chromiumPath === undefined)(`the place in Chromium${browserNote}
     expect(said).toEqual([]);
   });
 
+  test("keeps its messages: a failure until the user goes elsewhere, and a success for some seconds", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.clock.install();
+    await view(page, "Servers").click();
+    await page.locator(".row", { hasText: "mail" }).click();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.locator(".notice.failure").waitFor();
+    await page.clock.fastForward(60_000);
+    expect(await page.locator(".notice.failure").count()).toBe(1);
+    await page.locator(".row", { hasText: "shop" }).click();
+    await page.locator(".notice.failure").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Disable", exact: true }).click();
+    await page.locator(".notice").waitFor();
+    await page.clock.fastForward(5_000);
+    expect(await page.locator(".notice").innerText()).toContain("Disabled shop");
+    await page.clock.fastForward(5_000);
+    await page.locator(".notice").waitFor({ state: "detached" });
+  });
+
   test("is the same after a reload", async () => {
     await using opened = await open();
     const { page } = opened;

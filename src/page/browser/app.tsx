@@ -35,6 +35,8 @@ export function App() {
   const { place, go } = usePlace();
   const [query, setQuery] = useState<Query>({});
   const [notice, setNotice] = useState<PageNotice>();
+  // A failure is about the place where it happened.
+  useEffect(() => setNotice((shown) => (shown?.isFailure ? undefined : shown)), [place]);
   const keys = useKeys((number) => {
     const view = state && viewsOf(state)[number];
     if (view) go({ view });
