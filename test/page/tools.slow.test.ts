@@ -70,6 +70,29 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     expect(shop.confirm).toEqual({ list_orders: "always", refund: "always" });
   });
 
+  test("the tools that may destroy something are found by their effect, and denied together", async () => {
+    await scene[Symbol.asyncDispose]();
+    const tools = [
+      { name: "read", annotations: { readOnlyHint: true } },
+      { name: "drop", annotations: { destructiveHint: true } },
+      { name: "write", annotations: { destructiveHint: false } },
+      { name: "silent" },
+    ];
+    scene = await Scene.open({ shop: { entry: { command: "x" }, tools }, crm: { entry: { command: "y" }, tools } });
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByLabel("Effect").selectOption("May destroy");
+    await page.getByText("2 of 8 tools").waitFor();
+    expect(await page.locator(".tool-row .tool-name").allInnerTexts()).toEqual(["shop.drop", "crm.drop"]);
+    expect(await page.locator(".mark.destroys").count()).toBe(2);
+    await page.getByLabel("Choose all tools of the list").check();
+    await page.getByRole("button", { name: "deny", exact: true }).click();
+    await page.getByRole("button", { name: "Set 2 tools to deny" }).click();
+    await page.getByText("Saved in the config: 2 tools set to deny").waitFor();
+    const { mcpServers } = JSON.parse(readFileSync(scene.config, "utf8"));
+    expect([mcpServers.shop.deny, mcpServers.crm.deny]).toEqual([["drop"], ["drop"]]);
+  });
+
   test("the search has the order of agents, and a press on a tool shows its signature", async () => {
     await using opened = await open();
     const { page } = opened;
