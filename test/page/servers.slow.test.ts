@@ -7,6 +7,7 @@ import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { scrollWidth, tooFaint } from "./in-browser.js";
 import { Scene } from "./scene.ts";
 
@@ -61,6 +62,28 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.keyboard.press("3");
     await button(page, "Try again").waitFor();
     expect(await page.locator("#server").isVisible()).toBe(true);
+  });
+
+  test("with a tool that has changed say so in the list and in the head of the page, also when the check says that they work", async () => {
+    using folder = temporaryFolder();
+    const tool = (description: string) => ({ name: "pay", description, inputSchema: { type: "object" } });
+    const offer = (description: string) => folder.write("tools.json", { version: "1.0.0", tools: [tool(description)] });
+    const path = offer("Pays an invoice.");
+    await scene[Symbol.asyncDispose]();
+    scene = await Scene.open({}, JSON.stringify({ mcpServers: { bank: fixture("changing", "stdio", path) } }));
+    await using opened = await open();
+    const { page } = opened;
+    await button(page, "Check").click();
+    await page.getByText(/^It works: 2 tools in \d/).waitFor();
+    expect(await row(page, "bank").innerText()).not.toContain("held");
+    offer("Pays an invoice. It asks nobody.");
+    await button(page, "Check").click();
+    await page.getByText(/^It works: 1 tool in \d/).waitFor();
+    await row(page, "bank").getByText("1 held tool").waitFor();
+    expect(await page.locator("nav .count").innerText()).toBe("1");
+    await page.getByRole("button", { name: "Accept the change" }).click();
+    await row(page, "bank").getByText("1 held tool").waitFor({ state: "detached" });
+    expect(await page.locator("nav .count").count()).toBe(0);
   });
 
   test("show their log, with new lines while it is open", async () => {

@@ -74,7 +74,11 @@ export function App() {
         <Views
           shown={shown}
           current={view}
-          counts={{ now: waiting, programs: troubled(state.schedules).length }}
+          counts={{
+            now: waiting,
+            servers: state.servers.filter(({ held }) => held !== undefined).length,
+            programs: troubled(state.schedules).length,
+          }}
           hasKeys={keys.areOn}
           onChoose={(next) => go({ view: next })}
         />

@@ -81,7 +81,12 @@ export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps
                       )}
                       {last?.stateText ?? (hasFailed ? "failed" : "not run yet")}
                       {own.length > 0 && " · scheduled"}
-                      {reasonsOf(program).length > 0 && " · would break"}
+                      {reasonsOf(program).length > 0 && (
+                        <>
+                          {" · "}
+                          <span class="outcome waiting">would break</span>
+                        </>
+                      )}
                     </span>
                   </span>
                   <span class="times about">{last && <Age at={last.startedAt} />}</span>
