@@ -121,6 +121,31 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     await page.locator('[aria-posinset="5000"] .cell-tool:focus').waitFor();
   });
 
+  test.each([390, 1280])(
+    "in %i pixels, the forms of doors and rules fit, however long the name of a server is",
+    async (width) => {
+      await scene[Symbol.asyncDispose]();
+      scene = await Scene.open({ shop, [`long-${"name-".repeat(40)}`]: shop });
+      await using opened = await open({ viewport: { width, height: 900 } });
+      const { page } = opened;
+      for (const [tab, forms] of [
+        ["Rules", ["Add a rule", "Label a tool", "Edit a tool"]],
+        ["Doors", ["Add a door"]],
+      ] as const) {
+        await page.locator(".tabs").getByRole("button", { name: tab }).click();
+        for (const form of forms) await page.getByText(form, { exact: true }).click();
+        expect([tab, await page.evaluate(scrollWidth)]).toEqual([tab, width]);
+        expect(await axeFindings(page)).toEqual([]);
+      }
+      await page.getByLabel("Name of the door").fill("qa");
+      await page.getByRole("button", { name: "Add the door" }).click();
+      const tools = page.getByRole("button", { name: "4 tools" });
+      await tools.waitFor();
+      // It is a link in the line, not a box like a field.
+      expect((await tools.boundingBox())!.width).toBeLessThan(80);
+    },
+  );
+
   const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
   test.each(looks)(
     "in %s colours and %i pixels, both views fit, are legible, and axe finds nothing",

@@ -117,7 +117,7 @@ function Values({ rows, onChange }: { rows: Row[]; onChange(rows: Row[]): void }
     <fieldset class="values">
       <legend>Values in the code that become inputs</legend>
       {rows.map((row, at) => (
-        <div class="value" key={at}>
+        <div class="value-row" key={at}>
           <input
             type="text"
             aria-label={`Name of input ${at + 1}`}
