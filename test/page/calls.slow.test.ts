@@ -94,6 +94,11 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await narrowed(() => page.getByLabel("Person or token").fill("Ann"), ["shop.list"]);
     await narrowed(() => page.getByLabel("Outcome").selectOption("1"), ["shop.list", "shop.refund"]);
     await narrowed(() => page.getByLabel("Time").selectOption("24"), ["shop.list", "shop.refund"]);
+    const threeDaysAgo = new Date(Date.now() - 3 * 86_400_000);
+    const day = [threeDaysAgo.getFullYear(), threeDaysAgo.getMonth() + 1, threeDaysAgo.getDate()]
+      .map((part) => String(part).padStart(2, "0"))
+      .join("-");
+    await narrowed(() => page.getByLabel("Day").fill(day), ["crm.find"]);
     await narrowed(() => page.getByLabel("Server", { exact: true }).selectOption("crm"), ["crm.find"]);
     await page.getByLabel("Tool", { exact: true }).fill("no.such");
     await page.getByText("No call fits these filters.").waitFor();
