@@ -104,6 +104,20 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await page.getByText("No call fits these filters.").waitFor();
   });
 
+  test("of one tool is shown by a press on the tool in the figures, and Back leads to the figures", async () => {
+    await log(...some);
+    const use = { calls: 4, failures: 1, durationMs: 5, resultChars: 9, takenChars: 8, argumentChars: 4 };
+    await scene.count((counts) => counts.addUse("shop", "refund", use));
+    await using opened = await open();
+    const { page } = opened;
+    await page.keyboard.press("6");
+    await page.getByRole("button", { name: "shop.refund" }).click();
+    await becomes(() => tools(page), ["shop.refund"]);
+    expect(await page.getByLabel("Tool", { exact: true }).inputValue()).toBe("shop.refund");
+    await page.goBack();
+    await page.getByRole("heading", { name: "Figures" }).waitFor();
+  });
+
   test("is read in pages, and leads to the execution of a call", async () => {
     const id = await scene.record({ comment: "Refunds an order", agent: "codex 1" });
     await log(...Array.from({ length: 250 }, (_, place) => ({ tool: `t${place}`, execution: id, call: place })));

@@ -53,7 +53,7 @@ export function App() {
 
   const showExecution = (id: string) => {
     setQuery({});
-    go({ view: "activity", execution: id });
+    go({ view: "activity", execution: id, calls: undefined });
   };
   const wanted = useWantedApproval(state, notices, () => go({ view: "now" }));
   const waiting = state?.approvals.length ?? 0;
@@ -121,7 +121,7 @@ export function App() {
               <Executions
                 executions={state.executions}
                 onChoose={showExecution}
-                onAll={() => go({ view: "activity", execution: undefined })}
+                onAll={() => go({ view: "activity", execution: undefined, calls: undefined })}
               />
             </div>
           )}
@@ -132,6 +132,8 @@ export function App() {
               onQuery={setQuery}
               chosen={place.execution}
               onChoose={(id) => go({ execution: id })}
+              calls={place.calls}
+              onCalls={(calls) => go({ calls })}
               onProgram={(key) => go({ view: "programs", program: key })}
               hasKeys={keys.areOn}
             />
@@ -147,7 +149,12 @@ export function App() {
               onExecution={showExecution}
             />
           )}
-          {view === "figures" && <FiguresView mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""} />}
+          {view === "figures" && (
+            <FiguresView
+              mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
+              onTool={(tool) => go({ view: "activity", execution: undefined, calls: tool })}
+            />
+          )}
           {view === "tools" && <Tools state={state} onExecution={showExecution} />}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
         </fieldset>

@@ -19,6 +19,8 @@ export interface Place {
   program?: string | undefined;
   /** The id of an execution. */
   execution?: string | undefined;
+  /** The tool whose calls Activity lists first, as server.tool; all calls if it is empty. Undefined: Activity lists the executions. */
+  calls?: string | undefined;
 }
 
 /** An entry of the history. */

@@ -25,6 +25,8 @@ interface CallQuery {
 }
 
 interface CallLogProps {
+  /** The tool whose calls are shown first. Empty: all calls. */
+  tool: string;
   servers: readonly string[];
   /** Whether the viewer sees the calls of other people. */
   hasOthers: boolean;
@@ -34,8 +36,8 @@ interface CallLogProps {
   onChoose(execution: string): void;
 }
 
-export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
-  const [query, setQuery] = useState<CallQuery>({});
+export function CallLog({ tool: first, servers, hasOthers, mark, onChoose }: CallLogProps) {
+  const [query, setQuery] = useState<CallQuery>(first === "" ? {} : { tool: first });
   const { calls, next, more, problem } = useCalls(query, mark);
   const set = (part: CallQuery) => setQuery({ ...query, ...part });
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
