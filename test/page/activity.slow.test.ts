@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     expect(await axeFindings(page)).toEqual([]);
   });
 
-  test("shows the arguments and the answer of each call whose contents were recorded, and no text of it is markup", async () => {
+  test("shows the arguments and the answer of each call whose contents were recorded, never as markup", async () => {
     const excerpt = (text: string) => ({ text, isWhole: true });
     const html = '<img src=x onerror="window.hacked=1">';
     await scene.record({

@@ -104,7 +104,7 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await page.getByText("No call fits these filters.").waitFor();
   });
 
-  test("of one tool is shown by a press on the tool in the figures, and Back leads to the figures", async () => {
+  test("is narrowed to one tool by a press on the tool in the figures, and Back leads to the figures", async () => {
     await log(...some);
     const use = { calls: 4, failures: 1, durationMs: 5, resultChars: 9, takenChars: 8, argumentChars: 4 };
     await scene.count((counts) => counts.addUse("shop", "refund", use));

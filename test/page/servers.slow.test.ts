@@ -64,7 +64,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     expect(await page.locator("#server").isVisible()).toBe(true);
   });
 
-  test("with a tool that has changed say so in the list and in the head of the page, also when the check says that they work", async () => {
+  test("say in the list and in the head of the page that a tool has changed, even if the check finds that they work", async () => {
     using folder = temporaryFolder();
     const tool = (description: string) => ({ name: "pay", description, inputSchema: { type: "object" } });
     const offer = (description: string) => folder.write("tools.json", { version: "1.0.0", tools: [tool(description)] });
