@@ -79,6 +79,9 @@ export interface PageCall {
   code?: string | undefined;
   /** A dry run has not made it. */
   isPlanned: boolean;
+  /** The beginning of the arguments and of the result or the error, if the contents were recorded. */
+  arguments?: string | undefined;
+  answer?: string | undefined;
 }
 
 /** Calls of the call log, newest first: the answer to `GET api/calls`. */

@@ -1,11 +1,12 @@
 /** Reads the filter of the list of executions from an address, and shows one execution with its calls. */
 import type { App } from "../app/app.ts";
 import { toClaudikinsError } from "../base/errors.ts";
+import { indentedJson } from "../base/json-object.ts";
 import { shellWord } from "../base/shell-word.ts";
 import { activityStates } from "../programs/execution/activity.ts";
 import { programAgain } from "../programs/execution/run-again.ts";
 import { isId } from "../programs/trace/id.ts";
-import type { ExecutionRecord } from "../programs/trace/record.ts";
+import type { Excerpt, ExecutionRecord } from "../programs/trace/record.ts";
 import { failureOf, tookMs } from "../programs/trace/record-text.ts";
 import type { ActivityFilter } from "../store/activity.ts";
 import type { PageAbout, PageCall } from "./activity-contract.ts";
@@ -16,6 +17,9 @@ const maxConditionChars = 500;
 
 /** Calls of one execution on the page. */
 export const maxShownCalls = 300;
+
+/** Characters of the arguments of one call, and of its answer. The timeline has more. */
+const maxCallTextChars = 2_000;
 
 /** Characters of code that is copied as a command. */
 const maxCopiedCodeChars = 100_000;
@@ -51,7 +55,7 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
 }
 
 /** The calls of a record, and why it failed. */
-export function recordedCalls(record: ExecutionRecord): { calls: PageCall[]; more: number; failure?: string } {
+export function recordedCalls(record: ExecutionRecord): Pick<PageAbout, "calls" | "more" | "failure"> {
   const { timeline, moreCalls } = record;
   const calls = timeline.slice(0, maxShownCalls).map(
     (each): PageCall => ({
@@ -64,19 +68,47 @@ export function recordedCalls(record: ExecutionRecord): { calls: PageCall[]; mor
       waitedMs: each.waitedMs,
       code: each.code,
       isPlanned: each.notMade === true,
+      arguments: shownExcerpt(each.arguments),
+      answer: shownExcerpt(each.result) ?? each.message,
     }),
   );
   const more = timeline.length - calls.length + moreCalls;
   return { calls, more, ...(record.ok ? {} : { failure: failureOf(record) }) };
 }
 
-/** The calls that an execution waits for. */
-export async function openCalls(id: string, app: App): Promise<PageCall[]> {
-  const { calls } = await (await app.executions()).stored.look(id, app);
-  return calls.map(({ tool, line, state }) => {
-    const [server = "", ...rest] = tool.split(".");
-    return { server, tool: rest.join("."), line, outcome: state === "answered" ? "ok" : "open", isPlanned: false };
-  });
+function shownExcerpt(excerpt: Excerpt | undefined): string | undefined {
+  if (!excerpt) return undefined;
+  const { text, isWhole } = excerpt;
+  return isWhole && text.length <= maxCallTextChars ? indentedJson(text) : `${text.slice(0, maxCallTextChars)} …`;
+}
+
+/** The calls of an execution that has no record yet: the call log has those that have ended, and its program the ones that wait. */
+export async function callsSoFar(id: string, app: App): Promise<Pick<PageAbout, "calls" | "more">> {
+  const { row, calls } = await (await app.executions()).stored.look(id, app);
+  const { callLog } = app.store;
+  const filter = { config: row.config ?? undefined, since: row.startedAt, execution: id };
+  // The last ones led to the calls that wait.
+  const logged = (await callLog.read(filter, { order: "newest first", limit: maxShownCalls })).reverse();
+  const ended = logged.map(
+    (each): PageCall => ({
+      server: each.server,
+      tool: each.tool,
+      outcome: each.outcome === "ok" || each.outcome === "cancelled" ? each.outcome : "failed",
+      startMs: Math.max(0, each.at - row.startedAt),
+      tookMs: each.durationMs,
+      waitedMs: each.waitedMs,
+      code: each.code ?? undefined,
+      isPlanned: false,
+    }),
+  );
+  const open = calls
+    .filter(({ state }) => state !== "answered" || logged.length === 0)
+    .map(({ tool: called, line, state }): PageCall => {
+      const [server = "", ...rest] = called.split(".");
+      return { server, tool: rest.join("."), line, outcome: state === "answered" ? "ok" : "open", isPlanned: false };
+    });
+  const earlier = logged.length < maxShownCalls ? 0 : (logged[0]?.call ?? 1) - 1;
+  return { calls: [...ended, ...open], more: earlier };
 }
 
 export type Again = Pick<PageAbout, "canRunAgain" | "hasCode" | "command" | "notAgain">;

@@ -322,8 +322,7 @@ export class PageApi {
   async #about(id: string): Promise<PageAbout> {
     const { found, record } = await this.#found(id);
     const { door, person, state } = found;
-    const calls =
-      found.summary && record ? recordedCalls(record) : { calls: await this.#actions.openCalls({ id, door }), more: 0 };
+    const calls = found.summary && record ? recordedCalls(record) : await this.#actions.callsSoFar({ id, door });
     // The code of a person's program is run for that person only.
     const again = person
       ? { canRunAgain: false, notAgain: "It ran for a person" }

@@ -24,9 +24,10 @@ export function callsIn(search: URLSearchParams): AskedCalls {
     if ((text?.length ?? 0) > maxConditionChars) throw new RefusedRequest(400, `The condition "${name}" is too long`);
     return text === "" ? undefined : text;
   };
-  const [since, after] = [condition("since"), condition("after")];
+  const [since, until, after] = [condition("since"), condition("until"), condition("after")];
   const [, at, id] = /^(\d{1,16}(?:\.\d{1,9})?)~([\w-]{1,60})$/.exec(after ?? "") ?? [];
-  if ((after !== undefined && id === undefined) || (since !== undefined && !Number.isSafeInteger(Number(since)))) {
+  const areTimes = [since, until].every((time) => time === undefined || Number.isSafeInteger(Number(time)));
+  if ((after !== undefined && id === undefined) || !areTimes) {
     throw new RefusedRequest(400, "The filter is not as expected");
   }
   return {
@@ -36,6 +37,7 @@ export function callsIn(search: URLSearchParams): AskedCalls {
       door: condition("door"),
       execution: condition("execution"),
       since: since === undefined ? undefined : Number(since),
+      until: until === undefined ? undefined : Number(until),
       failed: search.get("failed") === "1",
     },
     who: condition("who"),

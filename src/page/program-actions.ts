@@ -26,8 +26,8 @@ import { callOf } from "../programs/saved/namespace.ts";
 import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
-import { type Again, againOf, notAgain, openCalls } from "./activity.ts";
-import type { PageCall } from "./activity-contract.ts";
+import { type Again, againOf, callsSoFar, notAgain } from "./activity.ts";
+import type { PageAbout } from "./activity-contract.ts";
 import type { PageEditor, PageEditorTool, PageMistake } from "./editor-contract.ts";
 import { editorOf, editorTools } from "./editor-types.ts";
 import {
@@ -144,9 +144,9 @@ export class ProgramActions {
   }
 
   /** The calls that an execution waits for. */
-  async openCalls({ id, door }: Execution): Promise<PageCall[]> {
+  async callsSoFar({ id, door }: Execution): Promise<Pick<PageAbout, "calls" | "more">> {
     await using parts = await this.#partsOf(door);
-    return await openCalls(id, parts);
+    return await callsSoFar(id, parts);
   }
 
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {

@@ -8,6 +8,7 @@ import type { Config } from "../config/load.ts";
 import { logsFolder } from "../config/locations.ts";
 import { configOwner, logFile } from "../servers/logs/place.ts";
 import { readLog } from "../servers/logs/read-logs.ts";
+import { haveSecrets } from "../setup/agents/secrets.ts";
 import { readPasted } from "../setup/agents/supported/pasted.ts";
 import { catalogEntry, findInCatalog, type NewServer, notInCatalog } from "../setup/settings/add-server.ts";
 import { configWith, tryAndSave } from "../setup/settings/add-servers.ts";
@@ -36,6 +37,9 @@ interface ServerActionOptions {
 }
 
 const place = "page";
+
+const withSecret =
+  "The config of this project contains a secret: keep the file out of git, or replace the secret with ${secret:NAME} or ${NAME}.";
 
 export class ServerActions {
   readonly #options: ServerActionOptions;
@@ -114,9 +118,15 @@ export class ServerActions {
       { catalog: tried.catalog, env, isChecked: true, signal: AbortSignal.timeout(pageCheckMs), place },
     );
     await app.reload?.refresh();
+    for (const { name } of servers) {
+      const listed = tried.catalog.find(name);
+      if (listed && app.config.servers.has(name)) app.catalog.takeListed(listed);
+    }
+    const secret = configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry));
     return {
-      added: servers.map(({ name, notes }) => {
+      added: servers.map(({ name, notes: own }, at) => {
         const found = checked.get(name);
+        const notes = at === 0 && secret ? [...own, withSecret] : own;
         return {
           server: name,
           tools: found?.tools,

@@ -63,20 +63,25 @@ export function serversOf(
     const { server: name, transport, program, host, description, tools, denied, protocol, version } = facts;
     const state = signIns.get(name);
     const count = tools ?? knownTools(name, app.catalog)?.length;
-    const { policy, edits } = app.config.servers.get(name) ?? {};
+    const entry = app.config.servers.get(name);
+    const { policy, edits } = entry ?? {};
+    const standing = stateIn(facts, app, running);
+    // A web API with a credential in its entry may accept a sign-in, and does not lack one before it says so.
+    const isWithout =
+      state === "signed out" && entry?.url !== undefined && entry.auth !== undefined && standing.state !== "signed out";
     const rules = JSON.stringify([policy, edits?.tools.map(({ mark }) => mark)]);
     return {
       name,
       transport,
       where: program ?? host,
       description,
-      ...stateIn(facts, app, running),
+      ...standing,
       tools: count,
       denied,
       protocol,
       serverVersion: version,
       toolsMark: Bun.hash(`${count} ${rules}`).toString(36),
-      signIn: state && { state, ...signInOf(name) },
+      signIn: state && !isWithout ? { state, ...signInOf(name) } : undefined,
       sandbox: isConfined(app.config.servers.get(name)) ? boxEngine : undefined,
       held: held.get(name),
       isOwn: app.config.servers.get(name)?.isSavedPrograms !== true,

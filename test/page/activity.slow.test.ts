@@ -4,10 +4,11 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { newId } from "../../src/programs/trace/id.ts";
 import { recordsKept, writeRecords } from "../../src/programs/trace/store.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";
+import { storedCall } from "../store/contract/call-log.ts";
 import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { inStore } from "../support/stored.ts";
-import { scrollWidth, tooFaint } from "./in-browser.js";
+import { isHacked, scrollWidth, tooFaint } from "./in-browser.js";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -147,6 +148,63 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.keyboard.press("Escape");
     await detail.waitFor({ state: "detached" });
     await becomes(() => page.evaluate("document.activeElement.className"), "activity-row");
+  });
+
+  test("shows the calls that an execution has made before the one that waits, which its card leads to", async () => {
+    const startedAt = Date.now() - 60_000;
+    await scene.keep("e1", "// Cleans up\nreturn 1;", { startedAt });
+    await scene.read("e1", [{ label: "private", source: "crm.find_customer" }]);
+    const made = { config: scene.config, execution: "e1", durationMs: 40 };
+    const calls = [
+      storedCall("c1", startedAt + 10, { ...made, server: "crm", tool: "find_customer", call: 1 }),
+      storedCall("c2", startedAt + 90, {
+        ...made,
+        server: "shop",
+        tool: "list_orders",
+        call: 2,
+        outcome: "tool_error",
+      }),
+      storedCall("c3", startedAt + 90, { ...made, execution: "e2", server: "shop", tool: "of another execution" }),
+    ];
+    await inStore(scene.env, (store) => store.callLog.add(calls));
+    await scene.ask({ execution: "e1", server: "shop", tool: "list_orders" });
+    await using opened = await open();
+    const { page } = opened;
+    await page.keyboard.press("1");
+    await page.getByRole("button", { name: "Show its calls so far" }).click();
+    const list = page.locator(".call-list .call");
+    await list.first().waitFor();
+    expect((await list.allInnerTexts()).map((text) => text.split(/\n+/))).toEqual([
+      ["crm.find_customer", "ok", "40 ms"],
+      ["shop.list_orders", "failed", "40 ms"],
+    ]);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test("shows the arguments and the answer of each call whose contents were recorded, never as markup", async () => {
+    const excerpt = (text: string) => ({ text, isWhole: true });
+    const html = '<img src=x onerror="window.hacked=1">';
+    await scene.record({
+      hasContents: true,
+      timeline: [
+        callOf({ arguments: excerpt('{"month":"2026-10"}'), result: excerpt(JSON.stringify({ note: html })) }),
+        callOf({ outcome: "failed", arguments: excerpt("{}"), message: "No such month" }),
+        callOf({ tool: "unrecorded" }),
+      ],
+    });
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).click();
+    const texts = page.locator(".call-texts");
+    await texts.first().getByText("Arguments and answer").click();
+    expect(await texts.first().locator("pre").allInnerTexts()).toEqual([
+      '{\n  "month": "2026-10"\n}',
+      JSON.stringify({ note: html }, null, 2),
+    ]);
+    await texts.nth(1).getByText("Arguments and error").click();
+    expect(await texts.nth(1).locator("pre").allInnerTexts()).toEqual(["{}", "No such month"]);
+    expect([await texts.count(), await page.evaluate(isHacked)]).toEqual([2, false]);
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   test("copies the code as a command for a shell, and only if the code is kept", async () => {

@@ -83,6 +83,25 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     expect(await page.locator(".decided").textContent()).toContain("only after <QA> a");
   });
 
+  test("take letters for the reason, and never for a decision, from the moment at which its form opens", async () => {
+    const id = await ask();
+    await using opened = await open();
+    const { page } = opened;
+    const because = card(page).getByRole("button", { name: "Deny because" });
+    await because.click();
+    await card(page).getByLabel("Reason").waitFor();
+    await page.keyboard.type("please ask dad");
+    expect(await card(page).getByLabel("Reason").inputValue()).toBe("please ask dad");
+    // The letters of a person who has left the field do nothing, until the form is closed.
+    await because.focus();
+    await page.keyboard.type("pads");
+    expect((await scene.rows(id))[0]).toMatchObject({ state: "open" });
+    await because.click();
+    await because.press("d");
+    await card(page).waitFor({ state: "detached" });
+    expect((await scene.rows(id))[0]).toMatchObject({ state: "denied", reason: null });
+  });
+
   test("are approved for ever with a rule that is shown first", async () => {
     const id = await ask();
     await using opened = await open();

@@ -94,9 +94,28 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await narrowed(() => page.getByLabel("Person or token").fill("Ann"), ["shop.list"]);
     await narrowed(() => page.getByLabel("Outcome").selectOption("1"), ["shop.list", "shop.refund"]);
     await narrowed(() => page.getByLabel("Time").selectOption("24"), ["shop.list", "shop.refund"]);
+    const threeDaysAgo = new Date(Date.now() - 3 * 86_400_000);
+    const day = [threeDaysAgo.getFullYear(), threeDaysAgo.getMonth() + 1, threeDaysAgo.getDate()]
+      .map((part) => String(part).padStart(2, "0"))
+      .join("-");
+    await narrowed(() => page.getByLabel("Day").fill(day), ["crm.find"]);
     await narrowed(() => page.getByLabel("Server", { exact: true }).selectOption("crm"), ["crm.find"]);
     await page.getByLabel("Tool", { exact: true }).fill("no.such");
     await page.getByText("No call fits these filters.").waitFor();
+  });
+
+  test("is narrowed to one tool by a press on the tool in the figures, and Back leads to the figures", async () => {
+    await log(...some);
+    const use = { calls: 4, failures: 1, durationMs: 5, resultChars: 9, takenChars: 8, argumentChars: 4 };
+    await scene.count((counts) => counts.addUse("shop", "refund", use));
+    await using opened = await open();
+    const { page } = opened;
+    await page.keyboard.press("6");
+    await page.getByRole("button", { name: "shop.refund" }).click();
+    await becomes(() => tools(page), ["shop.refund"]);
+    expect(await page.getByLabel("Tool", { exact: true }).inputValue()).toBe("shop.refund");
+    await page.goBack();
+    await page.getByRole("heading", { name: "Figures" }).waitFor();
   });
 
   test("is read in pages, and leads to the execution of a call", async () => {

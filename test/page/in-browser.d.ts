@@ -10,3 +10,4 @@ export function breakIn(address: string): Promise<string>;
 export function tooFaint(): string[];
 export function hasDrawn(images: object[]): boolean[];
 export function isFocused(element: object): boolean;
+export function scrolled(): number;

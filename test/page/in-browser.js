@@ -85,3 +85,8 @@ export function hasDrawn(images) {
 export function isFocused(element) {
   return element.matches(":focus");
 }
+
+/** The pixels above the window. */
+export function scrolled() {
+  return window.scrollY;
+}

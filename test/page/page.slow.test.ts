@@ -465,6 +465,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       // The keys of views are texts in a field.
       await page.getByLabel("month text").pressSequentially("2026-1");
       await page.getByText("Run it at a time").click();
+      await page.getByLabel("How often").selectOption("by a cron expression");
       await page.getByLabel("When").fill("at dawn");
       const add = page.getByRole("button", { name: "Schedule with this input" });
       await add.click();
@@ -484,6 +485,36 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.getByRole("button", { name: "Really remove it?" }).click();
       await page.getByText("No program is saved yet.").waitFor();
       expect([scene.programs().names(), scene.schedules().ids()]).toEqual([[], []]);
+    });
+
+    test("are scheduled at usual times without knowledge of cron", async () => {
+      await scene.program({ name: "count", input: { type: "object" } });
+      await using opened = await open();
+      const { page } = opened;
+      await page.keyboard.press("4");
+      await page.getByText("Run it at a time").click();
+      const add = async (often: string, at: string, id: string, day?: string) => {
+        await page.getByLabel("How often").selectOption(often);
+        if (day !== undefined) await page.locator(".times-fields select").nth(1).selectOption(day);
+        await page.locator("input[type=time]").fill(at);
+        await page.getByLabel("Name of the schedule").fill(id);
+        await page.getByRole("button", { name: "Schedule it" }).click();
+        await details(page).locator(".lines strong", { hasText: id }).waitFor();
+      };
+      await add("every day", "08:00", "a");
+      await add("from Monday to Friday", "17:30", "b");
+      await add("every week", "09:05", "c", "Sunday");
+      await add("every month", "06:00", "d");
+      await add("every hour", "00:15", "e");
+      const crons = scene.schedules().all() as { id: string; cron: string }[];
+      expect(crons.map(({ cron }) => cron)).toEqual([
+        "0 8 * * *",
+        "30 17 * * 1-5",
+        "5 9 * * 0",
+        "0 6 1 * *",
+        "15 * * * *",
+      ]);
+      expect(await axeFindings(page)).toEqual([]);
     });
 
     test("have failures at their times and missed times on the first view, with a button that leads to the program", async () => {
@@ -541,6 +572,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.getByText("Saved count. Code calls it as programs.count({ month })").waitFor();
       expect(scene.programs().get("count")).toMatchObject({ savedBy: "user", calls: ["github.list_issues"] });
       await dialog.waitFor({ state: "detached" });
+      await details(page).getByRole("heading", { name: "count" }).waitFor();
     });
   });
 

@@ -7,6 +7,7 @@ import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { scrollWidth, tooFaint } from "./in-browser.js";
 import { Scene } from "./scene.ts";
 
@@ -53,6 +54,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.locator(".failure-text").waitFor();
     expect(await page.locator(".checked").innerText()).toContain("command not found: no-such-program-of-ours");
     await row(page, "gone").locator(".dot.bad").waitFor();
+    await page.getByText("To change its entry: claudikins config edit").waitFor();
     const rows = await page.locator("section[aria-labelledby=servers] .row").allInnerTexts();
     expect(rows[0]).toMatch(/^gone\s+broken: did not start: command not found/);
     // The next check can repair it.
@@ -61,6 +63,28 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.keyboard.press("3");
     await button(page, "Try again").waitFor();
     expect(await page.locator("#server").isVisible()).toBe(true);
+  });
+
+  test("say in the list and in the head of the page that a tool has changed, even if the check finds that they work", async () => {
+    using folder = temporaryFolder();
+    const tool = (description: string) => ({ name: "pay", description, inputSchema: { type: "object" } });
+    const offer = (description: string) => folder.write("tools.json", { version: "1.0.0", tools: [tool(description)] });
+    const path = offer("Pays an invoice.");
+    await scene[Symbol.asyncDispose]();
+    scene = await Scene.open({}, JSON.stringify({ mcpServers: { bank: fixture("changing", "stdio", path) } }));
+    await using opened = await open();
+    const { page } = opened;
+    await button(page, "Check").click();
+    await page.getByText(/^It works: 2 tools in \d/).waitFor();
+    expect(await row(page, "bank").innerText()).not.toContain("held");
+    offer("Pays an invoice. It asks nobody.");
+    await button(page, "Check").click();
+    await page.getByText(/^It works: 1 tool in \d/).waitFor();
+    await row(page, "bank").getByText("1 held tool").waitFor();
+    expect(await page.locator("nav .count").innerText()).toBe("1");
+    await page.getByRole("button", { name: "Accept the change" }).click();
+    await row(page, "bank").getByText("1 held tool").waitFor({ state: "detached" });
+    expect(await page.locator("nav .count").count()).toBe(0);
   });
 
   test("show their log, with new lines while it is open", async () => {
@@ -122,6 +146,21 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await add("OpenAPI", "Document", path, "pets");
     await page.getByText("Added pets: 1 tool.").waitFor();
     expect(servers().mcpServers["pets"]).toEqual({ openapi: path });
+    // The page knows what it has just tried.
+    await row(page, "pets").getByText("1 tool", { exact: true }).waitFor();
+    await page.locator(".tool", { hasText: "list_pets" }).waitFor();
+    await add("OpenAPI", "Document", path, "keyed");
+    await page.getByRole("heading", { name: "keyed" }).waitFor();
+    await page.getByText("You are not signed in").waitFor();
+    await button(page, "Add a server").click();
+    await page.getByText("OpenAPI", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Document" }).fill(path);
+    await page.getByLabel("Name for the config").fill("with-key");
+    await page.getByLabel("Credential").fill("k-123");
+    await button(page, "Try it and add it").click();
+    await page.getByRole("heading", { name: "with-key" }).waitFor();
+    await page.locator(".tool").waitFor();
+    expect(await page.getByText("You are not signed in").count()).toBe(0);
     expect(opened.said).toEqual([]);
   });
 

@@ -70,6 +70,29 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     expect(shop.confirm).toEqual({ list_orders: "always", refund: "always" });
   });
 
+  test("the tools that may destroy something are found by their effect, and denied together", async () => {
+    await scene[Symbol.asyncDispose]();
+    const tools = [
+      { name: "read", annotations: { readOnlyHint: true } },
+      { name: "drop", annotations: { destructiveHint: true } },
+      { name: "write", annotations: { destructiveHint: false } },
+      { name: "silent" },
+    ];
+    scene = await Scene.open({ shop: { entry: { command: "x" }, tools }, crm: { entry: { command: "y" }, tools } });
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByLabel("Effect").selectOption("May destroy");
+    await page.getByText("2 of 8 tools").waitFor();
+    expect(await page.locator(".tool-row .tool-name").allInnerTexts()).toEqual(["shop.drop", "crm.drop"]);
+    expect(await page.locator(".mark.destroys").count()).toBe(2);
+    await page.getByLabel("Choose all tools of the list").check();
+    await page.getByRole("button", { name: "deny", exact: true }).click();
+    await page.getByRole("button", { name: "Set 2 tools to deny" }).click();
+    await page.getByText("Saved in the config: 2 tools set to deny").waitFor();
+    const { mcpServers } = JSON.parse(readFileSync(scene.config, "utf8"));
+    expect([mcpServers.shop.deny, mcpServers.crm.deny]).toEqual([["drop"], ["drop"]]);
+  });
+
   test("the search has the order of agents, and a press on a tool shows its signature", async () => {
     await using opened = await open();
     const { page } = opened;
@@ -97,6 +120,31 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     await page.keyboard.press("End");
     await page.locator('[aria-posinset="5000"] .cell-tool:focus').waitFor();
   });
+
+  test.each([390, 1280])(
+    "in %i pixels, the forms of doors and rules fit, however long the name of a server is",
+    async (width) => {
+      await scene[Symbol.asyncDispose]();
+      scene = await Scene.open({ shop, [`long-${"name-".repeat(40)}`]: shop });
+      await using opened = await open({ viewport: { width, height: 900 } });
+      const { page } = opened;
+      for (const [tab, forms] of [
+        ["Rules", ["Add a rule", "Label a tool", "Edit a tool"]],
+        ["Doors", ["Add a door"]],
+      ] as const) {
+        await page.locator(".tabs").getByRole("button", { name: tab }).click();
+        for (const form of forms) await page.getByText(form, { exact: true }).click();
+        expect([tab, await page.evaluate(scrollWidth)]).toEqual([tab, width]);
+        expect(await axeFindings(page)).toEqual([]);
+      }
+      await page.getByLabel("Name of the door").fill("qa");
+      await page.getByRole("button", { name: "Add the door" }).click();
+      const tools = page.getByRole("button", { name: "4 tools" });
+      await tools.waitFor();
+      // It is a link in the line, not a box like a field.
+      expect((await tools.boundingBox())!.width).toBeLessThan(80);
+    },
+  );
 
   const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
   test.each(looks)(

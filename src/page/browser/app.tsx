@@ -15,25 +15,14 @@ import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { Programs, programKey } from "./programs/programs.tsx";
+import { type Place, usePlace, type View, views } from "./place.ts";
+import { programKey } from "./programs/program-key.ts";
+import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { System } from "./system/system.tsx";
 import { Key, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
-
-const views = {
-  now: "Now",
-  activity: "Activity",
-  servers: "Servers",
-  programs: "Programs",
-  tools: "Tools",
-  figures: "Figures",
-  tryIt: "Try it",
-  system: "System",
-  people: "People",
-} as const;
-type View = keyof typeof views;
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
 function viewsOf({ viewer }: PageState): View[] {
@@ -46,16 +35,15 @@ type End = "no session" | "ended";
 export function App() {
   const [state, setState] = useState<PageState>();
   const [end, setEnd] = useState<End>();
-  const [view, setView] = useState<View>("now");
-  const [program, setProgram] = useState<string>();
-  const [server, setServer] = useState<string>();
-  const [execution, setExecution] = useState<string>();
+  const { place, go } = usePlace();
   const [query, setQuery] = useState<Query>({});
   const [draft, setDraft] = useState<Draft>({ code: "", replaced: 0 });
   const [notice, setNotice] = useState<PageNotice>();
-  const keys = useKeys((place) => {
-    const wanted = state && viewsOf(state)[place];
-    if (wanted) setView(wanted);
+  // A failure is about the place where it happened.
+  useEffect(() => setNotice((shown) => (shown?.isFailure ? undefined : shown)), [place]);
+  const keys = useKeys((number) => {
+    const view = state && viewsOf(state)[number];
+    if (view) go({ view });
   });
   const notices = useMemo(
     () => ({
@@ -69,13 +57,9 @@ export function App() {
 
   const showExecution = (id: string) => {
     setQuery({});
-    setExecution(id);
-    setView("activity");
+    go({ view: "activity", execution: id, calls: undefined });
   };
-  const showProgram = (chosen: { name: string; door?: string | undefined }) => {
-    setProgram(programKey(chosen));
-    setView("programs");
-  };
+  const showProgram = (key: string) => go({ view: "programs", program: key });
   const replaceDraft = (next: Omit<Draft, "replaced">, said: string) => {
     const replace = (by: typeof next) => setDraft(({ replaced }) => ({ ...by, replaced: replaced + 1 }));
     replace(next);
@@ -85,16 +69,18 @@ export function App() {
   const edit = (id: string) => {
     get<Pick<Draft, "code" | "door">>(`executions/${id}/source`).then((found) => {
       replaceDraft({ ...found, codeOf: id, ran: id }, "Opened its code in the editor");
-      setView("tryIt");
+      go({ view: "tryIt" });
     }, notices.fail);
   };
-  const wanted = useWantedApproval(state, notices, () => setView("now"));
+  const wanted = useWantedApproval(state, notices, () => go({ view: "now" }));
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
   }, [waiting, end]);
 
   if (!state) return end === undefined ? <p class="no-session">Loading …</p> : <NoSession why={end} />;
+  const shown = viewsOf(state);
+  const view = shown.includes(place.view) ? place.view : "now";
   return (
     <NoticeContext.Provider value={notices}>
       <header class="top">
@@ -103,11 +89,15 @@ export function App() {
           <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
         </h1>
         <Views
-          shown={viewsOf(state)}
+          shown={shown}
           current={view}
-          counts={{ now: waiting, programs: troubled(state.schedules).length }}
+          counts={{
+            now: waiting,
+            servers: state.servers.filter(({ held }) => held !== undefined).length,
+            programs: troubled(state.schedules).length,
+          }}
           hasKeys={keys.areOn}
-          onChoose={setView}
+          onChoose={(next) => go({ view: next })}
         />
         <button type="button" class="plain help" onClick={keys.explain}>
           Keys {keys.areOn && <Key>?</Key>}
@@ -130,15 +120,12 @@ export function App() {
                   <FirstVisit
                     isDemo={state.config === null}
                     onExecution={showExecution}
-                    onAdded={(name) => {
-                      setServer(name);
-                      setView("servers");
-                    }}
+                    onAdded={(name) => go({ view: "servers", server: name })}
                   />
                 )}
                 <ScheduleTrouble
                   schedules={state.schedules}
-                  onShow={({ program: name, door }) => showProgram({ name, door })}
+                  onShow={({ program: name, door }) => showProgram(programKey({ name, door }))}
                 />
                 <Approvals
                   state={state}
@@ -151,10 +138,7 @@ export function App() {
               <Executions
                 executions={state.executions}
                 onChoose={showExecution}
-                onAll={() => {
-                  setExecution(undefined);
-                  setView("activity");
-                }}
+                onAll={() => go({ view: "activity", execution: undefined, calls: undefined })}
               />
             </div>
           )}
@@ -163,17 +147,32 @@ export function App() {
               state={state}
               query={query}
               onQuery={setQuery}
-              chosen={execution}
-              onChoose={setExecution}
+              chosen={place.execution}
+              onChoose={(id) => go({ execution: id })}
+              calls={place.calls}
+              onCalls={(calls) => go({ calls })}
+              onProgram={showProgram}
               hasKeys={keys.areOn}
               onEdit={edit}
             />
           )}
-          {view === "servers" && <Servers state={state} wanted={server} onChoose={setServer} />}
-          {view === "programs" && (
-            <Programs state={state} wanted={program} onChoose={setProgram} onExecution={showExecution} />
+          {view === "servers" && (
+            <Servers state={state} wanted={place.server} onChoose={(name) => go({ server: name })} />
           )}
-          {view === "figures" && <FiguresView mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""} />}
+          {view === "programs" && (
+            <Programs
+              state={state}
+              wanted={place.program}
+              onChoose={(key) => go({ program: key })}
+              onExecution={showExecution}
+            />
+          )}
+          {view === "figures" && (
+            <FiguresView
+              mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
+              onTool={(tool) => go({ view: "activity", execution: undefined, calls: tool })}
+            />
+          )}
           {view === "tools" && <Tools state={state} onExecution={showExecution} />}
           {view === "tryIt" && (
             <TryIt
@@ -190,10 +189,7 @@ export function App() {
           {view === "system" && (
             <System
               state={state}
-              onServer={(name) => {
-                setServer(name);
-                setView("servers");
-              }}
+              onServer={(name) => go({ view: "servers", server: name })}
               onExecution={showExecution}
             />
           )}
@@ -211,8 +207,8 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
-      <Palette entries={entriesOf(state, { setView, setServer, setProgram })} />
-      <KeysDialog keys={keys} views={viewsOf(state).map((name) => views[name])} />
+      <Palette entries={entriesOf(state, go)} />
+      <KeysDialog keys={keys} views={shown.map((name) => views[name])} />
     </NoticeContext.Provider>
   );
 }
@@ -222,31 +218,15 @@ function isFirstVisit({ config, servers, viewer }: PageState): boolean {
   return !viewer && (config === null || servers.length === 0);
 }
 
-interface Setters {
-  setView(view: View): void;
-  setServer(name: string): void;
-  setProgram(key: string): void;
-}
-
 /** The places to which the command palette leads. */
-function entriesOf(state: PageState, { setView, setServer, setProgram }: Setters): PaletteEntry[] {
+function entriesOf(state: PageState, go: (change: Partial<Place>) => void): PaletteEntry[] {
   return [
-    ...viewsOf(state).map((view) => ({ kind: "view", name: views[view], go: () => setView(view) })),
-    ...state.servers.map(({ name }) => ({
-      kind: "server",
-      name,
-      go: () => {
-        setServer(name);
-        setView("servers");
-      },
-    })),
+    ...viewsOf(state).map((view) => ({ kind: "view", name: views[view], go: () => go({ view }) })),
+    ...state.servers.map(({ name }) => ({ kind: "server", name, go: () => go({ view: "servers", server: name }) })),
     ...state.programs.map((program) => ({
       kind: program.door === undefined ? "program" : `program of the door ${program.door}`,
       name: program.name,
-      go: () => {
-        setProgram(programKey(program));
-        setView("programs");
-      },
+      go: () => go({ view: "programs", program: programKey(program) }),
     })),
   ];
 }

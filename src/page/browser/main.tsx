@@ -6,7 +6,7 @@ import { post, RequestFailure } from "./client.ts";
 
 const wanted = wantedIn(location);
 const token = wanted === undefined ? location.hash.slice(1) : "";
-history.replaceState(null, "", `${location.pathname}${wanted === undefined ? "" : wantedHash(wanted)}`);
+history.replaceState(history.state, "", `${location.pathname}${wanted === undefined ? "" : wantedHash(wanted)}`);
 
 const root = document.getElementById("page")!;
 

@@ -1,6 +1,6 @@
 /** Shows messages about finished and failed actions. */
 import { createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { get, RequestFailure } from "./client.ts";
 import { Text } from "./text.tsx";
 
@@ -63,10 +63,28 @@ export function noticeOf(error: unknown): PageNotice {
   return { text: message, hint, isFailure: true };
 }
 
-/** Screen readers read it aloud. It stays until the next one, or until it is closed. */
+/** How long a message stays that says only that something was done, in milliseconds. */
+const doneShownMs = 8_000;
+
+/**
+ * Screen readers read it aloud. A message with something to do, and one about a failure, stay until the next one or until they are closed.
+ * The others leave the page below them free, unless the pointer or the focus is on them.
+ */
 export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined; onClose(): void }) {
+  const bar = useRef<HTMLDivElement>(null);
+  const stays = !notice || notice.isFailure || notice.undo !== undefined || notice.hint !== undefined;
+  useEffect(() => {
+    if (stays) return;
+    let timer: ReturnType<typeof setTimeout>;
+    const leave = () => {
+      if (bar.current?.matches(":hover, :focus-within")) timer = setTimeout(leave, doneShownMs);
+      else onClose();
+    };
+    timer = setTimeout(leave, doneShownMs);
+    return () => clearTimeout(timer);
+  }, [notice]);
   return (
-    <div class="notices" role="status" aria-live="polite">
+    <div class="notices" role="status" aria-live="polite" ref={bar}>
       {notice && (
         <div class={notice.isFailure ? "notice failure" : "notice"}>
           <p>

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Cron } from "croner";
 import type { DocumentChanges } from "../../base/documents.ts";
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
 import { isNewer } from "../../base/newer.ts";
@@ -56,7 +56,7 @@ export function cronOf({ cron, zone }: Pick<Schedule, "cron" | "zone">): Cron {
     const found = new Cron(cron, { timezone: zone, mode: "5-part", paused: true });
     if (found.nextRun()) return found;
   } catch (cause) {
-    throw new ClaudikinsError("USAGE", `"${cron}" is not a cron expression: ${messageOf(cause)}`, {
+    throw new ClaudikinsError("USAGE", `"${cron}" is not a cron expression`, {
       hint: 'It has five fields: minute, hour, day of the month, month, day of the week. Example: "0 8 * * 1-5"',
       cause,
     });

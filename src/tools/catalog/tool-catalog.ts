@@ -132,6 +132,11 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
     return this.#updater.misfits(server);
   }
 
+  /** Takes over what another catalog has listed and written to the same registry. */
+  takeListed(server: RegistryServer): void {
+    this.shared.store.remember(server);
+  }
+
   /** Lists a connected server in the background, unless this process has listed it already. */
   listInBackground(server: string): void {
     if (!this.#updater.hasListed(server)) this.#listLater(server);

@@ -1,5 +1,5 @@
 /** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
 import { Problem } from "../problem.tsx";
@@ -17,12 +17,28 @@ interface ActivityProps {
   /** The id of the chosen execution. */
   chosen: string | undefined;
   onChoose(id: string | undefined): void;
+  /** The tool whose calls are listed first; all calls if it is empty. Undefined: the executions are listed. */
+  calls: string | undefined;
+  onCalls(tool: string | undefined): void;
+  /** Shows a saved program by its key. */
+  onProgram(key: string): void;
   hasKeys: boolean;
   /** Opens the code of an execution in the editor. */
   onEdit(id: string): void;
 }
 
-export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys, onEdit }: ActivityProps) {
+export function Activity({
+  state,
+  query,
+  onQuery,
+  chosen,
+  onChoose,
+  calls,
+  onCalls,
+  onProgram,
+  hasKeys,
+  onEdit,
+}: ActivityProps) {
   const { executions, servers, viewer } = state;
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
   const { found, problem, more } = useActivity(query, mark);
@@ -39,14 +55,14 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys, onE
     setTimeout(() => document.querySelector<HTMLElement>(`[data-item="${CSS.escape(id ?? "")}"]`)?.focus());
   };
   useStickyTop(rows.length > 0);
-  const [isCalls, setCalls] = useState(false);
+  const isCalls = calls !== undefined;
   return (
     <div class={chosen === undefined ? "activity-view" : "activity-view with-detail"}>
       <section class="panel activity-panel" aria-labelledby="activity">
         <div class="activity-top">
           <h2 id="activity">
             Activity
-            <Tabs isCalls={isCalls} onChoose={setCalls} />
+            <Tabs isCalls={isCalls} onChoose={(wanted) => onCalls(wanted ? "" : undefined)} />
             {found && !isCalls && (
               <span class="about total" role="status">
                 {grouped(rows.length)}
@@ -67,6 +83,8 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys, onE
         </div>
         {isCalls && (
           <CallLog
+            key={calls}
+            tool={calls}
             servers={servers.map(({ name }) => name)}
             hasOthers={!viewer || viewer.people !== undefined}
             mark={mark}
@@ -111,6 +129,7 @@ export function Activity({ state, query, onQuery, chosen, onChoose, hasKeys, onE
           isPerson={viewer !== undefined}
           onClose={close}
           onChoose={onChoose}
+          onProgram={onProgram}
           onQuery={change}
           onEdit={onEdit}
         />

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import { hourMs } from "../../../base/units.ts";
+import { dayMs, hourMs } from "../../../base/units.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
@@ -20,9 +20,13 @@ interface CallQuery {
   server?: string | undefined;
   failed?: string | undefined;
   hours?: string | undefined;
+  /** A day such as 2026-11-29, in the time zone of the browser. */
+  day?: string | undefined;
 }
 
 interface CallLogProps {
+  /** The tool whose calls are shown first. Empty: all calls. */
+  tool: string;
   servers: readonly string[];
   /** Whether the viewer sees the calls of other people. */
   hasOthers: boolean;
@@ -32,8 +36,8 @@ interface CallLogProps {
   onChoose(execution: string): void;
 }
 
-export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
-  const [query, setQuery] = useState<CallQuery>({});
+export function CallLog({ tool: first, servers, hasOthers, mark, onChoose }: CallLogProps) {
+  const [query, setQuery] = useState<CallQuery>(first === "" ? {} : { tool: first });
   const { calls, next, more, problem } = useCalls(query, mark);
   const set = (part: CallQuery) => setQuery({ ...query, ...part });
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
@@ -62,7 +66,20 @@ export function CallLog({ servers, hasOthers, mark, onChoose }: CallLogProps) {
           choices={[["1", "Not ok"]]}
           onChange={(failed) => set({ failed })}
         />
-        <Choice name="Time" value={query.hours} any="Any time" choices={spans} onChange={(hours) => set({ hours })} />
+        <Choice
+          name="Time"
+          value={query.hours}
+          any="Any time"
+          choices={spans}
+          onChange={(hours) => set({ hours, day: undefined })}
+        />
+        <input
+          type="date"
+          aria-label="Day"
+          class={query.day === undefined ? "" : "is-set"}
+          value={query.day ?? ""}
+          onInput={(event) => set({ day: event.currentTarget.value || undefined, hours: undefined })}
+        />
         {servers.length > 0 && (
           <Choice
             name="Server"
@@ -94,9 +111,11 @@ function useCalls(query: CallQuery, mark: string) {
   const key = JSON.stringify(query);
   const pathOf = useCallback(
     (after?: string) => {
-      const { hours, ...rest } = JSON.parse(key) as CallQuery;
-      const since = hours === undefined ? undefined : String(Date.now() - Number(hours) * hourMs);
-      const given = Object.entries({ ...rest, since, after }).filter(([, value]) => value !== undefined);
+      const { hours, day, ...rest } = JSON.parse(key) as CallQuery;
+      const span = hours === undefined ? {} : { since: String(Date.now() - Number(hours) * hourMs) };
+      const given = Object.entries({ ...rest, ...span, ...spanOf(day), after }).filter(
+        ([, value]) => value !== undefined,
+      );
       return `calls?${new URLSearchParams(given as [string, string][])}`;
     },
     [key],
@@ -123,6 +142,19 @@ function useCalls(query: CallQuery, mark: string) {
   };
   return { calls: found?.calls, next: found?.next, more, problem };
 }
+
+/** The span of a day, which has 23 or 25 hours when the clocks change. */
+function spanOf(day: string | undefined): { since?: string; until?: string } {
+  if (day === undefined) return {};
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const midnight = (after: number) => String(new Date(year, month - 1, date + after).getTime());
+  return { since: midnight(0), until: midnight(1) };
+}
+
+const timeForm = new Intl.DateTimeFormat(undefined, {
+  ...({ month: "short", day: "numeric" } as const),
+  ...({ hour: "numeric", minute: "2-digit" } as const),
+});
 
 function CallTable({ calls, onChoose }: { calls: PageLoggedCall[]; onChoose(execution: string): void }) {
   const hasPeople = calls.some(({ person }) => person !== undefined);
@@ -186,6 +218,7 @@ function Row({ call, hasPeople, onChoose }: RowProps) {
       <td>{grouped(resultBytes)}</td>
       <td>
         <Age at={at} />
+        {Date.now() - at > dayMs && <span class="about"> {timeForm.format(at)}</span>}
       </td>
     </tr>
   );

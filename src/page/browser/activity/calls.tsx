@@ -2,7 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageCall } from "../../activity-contract.ts";
-import { ToolName } from "../text.tsx";
+import { ScrolledText, ToolName, visibleLines } from "../text.tsx";
 
 interface CallListProps {
   about: PageAbout;
@@ -22,7 +22,11 @@ export function CallList({ about: { calls, more, execution }, onTool }: CallList
           <Call key={place} call={call} wholeMs={wholeMs} onTool={onTool} />
         ))}
       </ol>
-      {more > 0 && <p class="about">{counted(more, "more call")} in the timeline</p>}
+      {more > 0 && (
+        <p class="about">
+          {counted(more, "more call")} {execution.isRecorded && "in the timeline"}
+        </p>
+      )}
     </section>
   );
 }
@@ -57,6 +61,7 @@ function Call({ call, wholeMs, onTool }: CallProps) {
         {waitedMs > 0 && ` · a person was asked for ${durationText(waitedMs)}`}
       </span>
       <span class="amount">{tookMs !== undefined && !isPlanned && durationText(tookMs)}</span>
+      {(call.arguments !== undefined || call.answer !== undefined) && <CallTexts call={call} />}
       {startMs !== undefined && (
         <span class="call-track" aria-hidden="true">
           {waitedMs > 0 && <span class="wait" style={{ left: percent(startMs), width: percent(waitedMs) }} />}
@@ -64,6 +69,16 @@ function Call({ call, wholeMs, onTool }: CallProps) {
         </span>
       )}
     </li>
+  );
+}
+
+function CallTexts({ call: { arguments: asked, answer, outcome } }: { call: PageCall }) {
+  return (
+    <details class="call-texts">
+      <summary class="about">{outcome === "failed" ? "Arguments and error" : "Arguments and answer"}</summary>
+      {asked !== undefined && <ScrolledText class="arguments">{visibleLines(asked)}</ScrolledText>}
+      {answer !== undefined && <ScrolledText class="arguments">{visibleLines(answer)}</ScrolledText>}
+    </details>
   );
 }
 

@@ -23,12 +23,14 @@ interface DetailProps {
   isPerson: boolean;
   onClose(): void;
   onChoose(id: string): void;
+  /** Shows a saved program by its key. */
+  onProgram(key: string): void;
   onQuery(query: Query): void;
   /** Opens its code in the editor. */
   onEdit(id: string): void;
 }
 
-export function Detail({ id, row, isPerson, onClose, onChoose, onQuery, onEdit }: DetailProps) {
+export function Detail({ id, row, isPerson, onClose, onChoose, onProgram, onQuery, onEdit }: DetailProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { about, problem, execution } = useAbout(id, row);
   useEffect(() => heading.current?.focus(), [id]);
@@ -57,7 +59,14 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onQuery, onEdit }
               <Text>{about.failure}</Text>
             </p>
           )}
-          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} onEdit={onEdit} />
+          <Actions
+            execution={execution}
+            about={about}
+            isPerson={isPerson}
+            onChoose={onChoose}
+            onProgram={onProgram}
+            onEdit={onEdit}
+          />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
           {!isPerson && execution.isOver && <Outcome execution={execution} />}
         </>
@@ -139,10 +148,11 @@ interface ActionsProps {
   about: PageAbout;
   isPerson: boolean;
   onChoose(id: string): void;
+  onProgram(key: string): void;
   onEdit(id: string): void;
 }
 
-function Actions({ execution, about, isPerson, onChoose, onEdit }: ActionsProps) {
+function Actions({ execution, about, isPerson, onChoose, onProgram, onEdit }: ActionsProps) {
   const { id, door, isOver, isRecorded, canBeSaved } = execution;
   const { canRunAgain, hasCode, command, notAgain } = about;
   const notices = useNotices();
@@ -208,7 +218,7 @@ function Actions({ execution, about, isPerson, onChoose, onEdit }: ActionsProps)
           <Text>{notAgain}</Text>
         </p>
       )}
-      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} />}
+      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} onSaved={onProgram} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** How an execution ended, if its outcome is still stored. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import type { PageOutcome } from "../../programs-contract.ts";
@@ -91,8 +91,19 @@ export function Outcome({ execution: { id, door, isDryRun } }: { execution: Page
       setProblem({ message: "The value is not kept. Only programs in the background keep it." }),
     );
   };
+  // A dry run is made for its outcome.
+  useEffect(() => {
+    if (isDryRun) load();
+  }, []);
+  const isAsked = outcome !== undefined || problem !== undefined || isDryRun;
   return (
-    <details class="part" onToggle={(event) => event.currentTarget.open && !outcome && load()}>
+    <details
+      class="part"
+      open={isDryRun}
+      onToggle={(event) => {
+        if (event.currentTarget.open && !isAsked) load();
+      }}
+    >
       <summary>{isDryRun ? "What it would change" : "Value"}</summary>
       {problem && <p class="about">{problem.message}</p>}
       {outcome && <OutcomeText id={id} door={door} outcome={outcome} />}

@@ -9,7 +9,7 @@ import { useAction, useNotices } from "../notice.tsx";
 import type { useRoving } from "../roving.ts";
 import { Text, ToolName, visibleLines } from "../text.tsx";
 import { Arguments } from "./arguments.tsx";
-import { Actions, type Decide, decisionKeys, useDecision } from "./decide.tsx";
+import { Actions, type Decide, type DecisionForm, decisionKeys, useDecision } from "./decide.tsx";
 import { Asker, Differences, ReadBefore } from "./facts.tsx";
 
 interface CardProps {
@@ -34,6 +34,7 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
   const { whole, problem } = useWhole(id, element);
   const notices = useNotices();
   const { isRunning, decide } = useDecision(approval);
+  const [form, setForm] = useState<DecisionForm>();
   const now = useNow();
   useEffect(() => {
     if (!isWanted) return;
@@ -52,6 +53,8 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
   const onKeyDown = (event: KeyboardEvent) => {
     const decision = decisionKeys[event.key];
     if (!hasKeys || !mayDecide || decision === undefined || !isCommand(event) || event.shiftKey) return;
+    // Letters that miss the field of an open form are part of its text.
+    if (form !== undefined) return;
     if (decision === "program" && line === undefined) return;
     event.preventDefault();
     if (isLoaded) decide(decision);
@@ -87,7 +90,12 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
       {code !== undefined && viewer === undefined && (
         <DryRun approval={approval} isHere={isHere} onExecution={onExecution} />
       )}
-      {facts && <ReadBefore reads={facts.reads} />}
+      {facts && (
+        <ReadBefore
+          reads={facts.reads}
+          onCalls={viewer || !isHere ? undefined : () => onExecution(approval.execution.split("-", 1)[0] ?? "")}
+        />
+      )}
       {facts?.lastApproved && <Differences last={facts.lastApproved} />}
       <Arguments approval={approval} whole={whole} problem={problem} />
       {mayDecide ? (
@@ -95,6 +103,8 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
           approval={approval}
           mayWrite={viewer === undefined && isHere && config !== null}
           isDisabled={isRunning || !isLoaded}
+          form={form}
+          onForm={setForm}
           decide={click}
         />
       ) : (

@@ -17,6 +17,9 @@ const said: Record<PageDecision, string> = {
 
 export const decisionKeys: Record<string, PageDecision> = { a: "once", p: "program", s: "session", d: "deny" };
 
+/** The form that is open below the buttons. */
+export type DecisionForm = "always" | "deny";
+
 export type Decide = (decision: PageDecision, more?: { reason?: string; mark?: string }) => void;
 
 /** Decides an approval, and reports the effect on its execution. */
@@ -41,12 +44,13 @@ interface ActionsProps {
   /** Whether the page may write a rule for the call. */
   mayWrite: boolean;
   isDisabled: boolean;
+  form: DecisionForm | undefined;
+  onForm(form: DecisionForm | undefined): void;
   decide: Decide;
 }
 
-export function Actions({ approval, mayWrite, isDisabled, decide }: ActionsProps) {
-  const [open, setOpen] = useState<"always" | "deny">();
-  const toggle = (which: typeof open) => setOpen(open === which ? undefined : which);
+export function Actions({ approval, mayWrite, isDisabled, form, onForm, decide }: ActionsProps) {
+  const toggle = (which: DecisionForm) => onForm(form === which ? undefined : which);
   const isProgram = approval.line !== undefined;
   return (
     <>
@@ -66,7 +70,7 @@ export function Actions({ approval, mayWrite, isDisabled, decide }: ActionsProps
           <button
             type="button"
             disabled={isDisabled}
-            aria-expanded={open === "always"}
+            aria-expanded={form === "always"}
             onClick={() => toggle("always")}
           >
             Always …
@@ -80,20 +84,20 @@ export function Actions({ approval, mayWrite, isDisabled, decide }: ActionsProps
           type="button"
           class="danger"
           disabled={isDisabled}
-          aria-expanded={open === "deny"}
+          aria-expanded={form === "deny"}
           onClick={() => toggle("deny")}
         >
           Deny because …
         </button>
       </div>
-      {open === "always" && <AlwaysForm approval={approval} isDisabled={isDisabled} decide={decide} />}
-      {open === "deny" && <DenyForm isDisabled={isDisabled} decide={decide} />}
+      {form === "always" && <AlwaysForm approval={approval} isDisabled={isDisabled} decide={decide} />}
+      {form === "deny" && <DenyForm isDisabled={isDisabled} decide={decide} />}
     </>
   );
 }
 
 /** Shows the rule before it is written. */
-function AlwaysForm({ approval, isDisabled, decide }: Omit<ActionsProps, "mayWrite">) {
+function AlwaysForm({ approval, isDisabled, decide }: Pick<ActionsProps, "approval" | "isDisabled" | "decide">) {
   const [rule] = useLoaded<PageLastingRule>(`approvals/${approval.id}/rule`, approval.id);
   if (!rule) return <p class="about">Looking for the rule …</p>;
   return (
@@ -143,7 +147,7 @@ function DenyForm({ isDisabled, decide }: { isDisabled: boolean; decide: Decide 
         send();
       }}
     >
-      <Field name="Reason" about="the program gets it with its error" value={reason} onInput={setReason} />
+      <Field name="Reason" about="the program gets it with its error" value={reason} isFocused onInput={setReason} />
       <label class="choice">
         <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.currentTarget.checked)} /> And deny
         everything else that this execution asks

@@ -66,7 +66,7 @@ export function Asker({ approval: { execution, door, person }, facts, onExecutio
 }
 
 /** A program that strangers may have told what to do with private data is pointed out. */
-export function ReadBefore({ reads }: { reads: Facts["reads"] }) {
+export function ReadBefore({ reads, onCalls }: { reads: Facts["reads"]; onCalls: (() => void) | undefined }) {
   if (reads.length === 0) return <p class="about">It has read nothing with a label.</p>;
   const labels = new Set(reads.map(({ label }) => label));
   const isRisky = labels.has("private") && labels.has("untrusted");
@@ -91,6 +91,11 @@ export function ReadBefore({ reads }: { reads: Facts["reads"] }) {
           </li>
         ))}
       </ul>
+      {onCalls && (
+        <button type="button" class="link" onClick={onCalls}>
+          Show its calls so far
+        </button>
+      )}
     </section>
   );
 }

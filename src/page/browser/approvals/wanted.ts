@@ -28,9 +28,9 @@ export function useWantedApproval(state: PageState | undefined, notices: Notices
   const answered = useRef<string | undefined>(undefined);
   const want = (wanted: string) => {
     answered.current = undefined;
-    history.replaceState(null, "", wantedHash(wanted));
-    setId(wanted);
     onWanted();
+    history.replaceState(history.state, "", wantedHash(wanted));
+    setId(wanted);
   };
   useEffect(() => {
     const follow = () => {

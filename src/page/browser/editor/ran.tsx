@@ -26,7 +26,7 @@ interface RanProps {
   onLine(line: number, column: number | undefined): void;
   onApproval(id: string): void;
   onExecution(id: string): void;
-  onProgram(program: { name: string; door?: string | undefined }): void;
+  onProgram(key: string): void;
 }
 
 export function Ran({ id, row, approvals, onStopped, onLine, onApproval, onExecution, onProgram }: RanProps) {
@@ -101,11 +101,7 @@ export function Ran({ id, row, approvals, onStopped, onLine, onApproval, onExecu
         </div>
       )}
       {isSaving && execution && (
-        <SaveDialog
-          execution={execution}
-          onSaved={(name) => onProgram({ name, door: execution.door })}
-          onClose={() => setSaving(false)}
-        />
+        <SaveDialog execution={execution} onSaved={onProgram} onClose={() => setSaving(false)} />
       )}
     </Panel>
   );

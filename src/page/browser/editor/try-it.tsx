@@ -46,7 +46,7 @@ interface TryItProps {
   onEdit(id: string): void;
   onApproval(id: string): void;
   onExecution(id: string): void;
-  onProgram(program: { name: string; door?: string | undefined }): void;
+  onProgram(key: string): void;
 }
 
 export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: TryItProps) {

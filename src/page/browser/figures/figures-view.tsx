@@ -12,8 +12,14 @@ import { FigureTables } from "./tables.tsx";
 const spans = { "1": "Today", "7": "7 days", "30": "30 days", "90": "90 days", all: "All" } as const;
 type Span = keyof typeof spans;
 
-/** `mark` changes when something was called. */
-export function FiguresView({ mark }: { mark: string }) {
+interface FiguresViewProps {
+  /** Changes when something was called. */
+  mark: string;
+  /** Shows the calls of a tool. */
+  onTool(tool: string): void;
+}
+
+export function FiguresView({ mark, onTool }: FiguresViewProps) {
   const [span, setSpan] = useState<Span>("30");
   const [turn, setTurn] = useState(0);
   const [figures] = useLoaded<PageFigures>(`figures?days=${span}`, turn);
@@ -42,12 +48,21 @@ export function FiguresView({ mark }: { mark: string }) {
           </button>
         )}
       </div>
-      {figures ? <Shown figures={figures} onAll={() => setSpan("all")} /> : <p class="about">Adding up …</p>}
+      {figures ? (
+        <Shown figures={figures} onAll={() => setSpan("all")} onTool={onTool} />
+      ) : (
+        <p class="about">Adding up …</p>
+      )}
     </section>
   );
 }
 
-function Shown({ figures, onAll }: { figures: PageFigures; onAll(): void }) {
+interface ShownProps extends Pick<FiguresViewProps, "onTool"> {
+  figures: PageFigures;
+  onAll(): void;
+}
+
+function Shown({ figures, onAll, onTool }: ShownProps) {
   const { total, periods, problems, lastBefore } = figures;
   const { sessions, executions, shellExecutions, searches, calls, failures, durationMs, keptOut, without } = total;
   const isEmpty = calls + executions + shellExecutions + sessions + searches === 0;
@@ -93,7 +108,7 @@ function Shown({ figures, onAll }: { figures: PageFigures; onAll(): void }) {
             <Figure name="Sessions" value={grouped(sessions)} more="of agents" />
           </Figures>
           <Chart periods={periods} />
-          <FigureTables figures={figures} />
+          <FigureTables figures={figures} onTool={onTool} />
           <p class="about">
             Tokens are estimated at 4.6 characters per token for definitions, and at 4 for everything else. All your
             projects are included. In a terminal: <code>claudikins stats</code>, <code>claudikins calls figures</code>

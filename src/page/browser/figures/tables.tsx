@@ -70,7 +70,13 @@ const kinds: Record<Kind, { title: string; one: string; none: string }> = {
   programs: { title: "Programs", one: "Program", none: "No saved program made a call in this time." },
 };
 
-export function FigureTables({ figures }: { figures: PageFigures }) {
+interface FigureTablesProps {
+  figures: PageFigures;
+  /** Shows the calls of a tool. */
+  onTool(tool: string): void;
+}
+
+export function FigureTables({ figures, onTool }: FigureTablesProps) {
   const [kind, setKind] = useState<Kind>("tools");
   const { one, none } = kinds[kind];
   const isUse = kind === "tools" || kind === "servers";
@@ -92,7 +98,13 @@ export function FigureTables({ figures }: { figures: PageFigures }) {
           columns={useColumns}
           keyOf={({ server, tool }) => JSON.stringify([server, tool])}
           name={({ server, tool }) =>
-            tool === undefined ? <Text>{server}</Text> : <ToolName server={server} tool={tool} />
+            tool === undefined ? (
+              <Text>{server}</Text>
+            ) : (
+              <button type="button" class="link" title="Show its calls" onClick={() => onTool(`${server}.${tool}`)}>
+                <ToolName server={server} tool={tool} />
+              </button>
+            )
           }
         />
       ) : (
@@ -151,7 +163,7 @@ function Table<Row>({ title, none, rows, columns, keyOf, name }: TableProps<Row>
                   }}
                 >
                   {column.title}
-                  <span aria-hidden="true">{column.title === by ? (isUp ? " ↑" : " ↓") : ""}</span>
+                  {column.title === by && <span aria-hidden="true">{isUp ? " ↑" : " ↓"}</span>}
                 </button>
               </th>
             ))}

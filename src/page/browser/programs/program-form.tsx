@@ -7,6 +7,7 @@ import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { timeIn } from "./schedules.tsx";
+import { cronOf, TimesFields, usualTimes } from "./times.tsx";
 
 export function ProgramForm({ program }: { program: PageProgram }) {
   const { name, door, inputs } = program;
@@ -59,7 +60,8 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
   const { name, door } = program;
   const notices = useNotices();
   const { isRunning, run } = useAction();
-  const [cron, setCron] = useState("");
+  const [times, setTimes] = useState(usualTimes);
+  const cron = cronOf(times);
   const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [id, setId] = useState("");
   const add = async () => {
@@ -69,7 +71,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
       ? "To start the daemon when you log in: claudikins daemon enable"
       : "There can be no daemon here, so nothing runs at these times.";
     notices.say(`Scheduled ${name}${next === undefined ? "" : `. It runs next at ${timeIn(next, zone)}`}`, hint);
-    setCron("");
+    setTimes(usualTimes);
     setId("");
   };
   return (
@@ -82,18 +84,12 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
           void run(add);
         }}
       >
-        <Field
-          name="When"
-          about="minute, hour, day of the month, month, day of the week"
-          example="0 8 * * 1-5"
-          value={cron}
-          onInput={setCron}
-        />
+        <TimesFields times={times} onChange={setTimes} />
         <Field name="Time zone" example="Europe/Berlin" value={zone} onInput={setZone} />
         <Field name="Name of the schedule" about="optional" example={name} value={id} onInput={setId} />
         <div class="actions">
-          <button type="submit" disabled={isRunning || cron.trim() === ""}>
-            Schedule with this input
+          <button type="submit" disabled={isRunning || cron === ""}>
+            {program.inputs.length === 0 ? "Schedule it" : "Schedule with this input"}
           </button>
         </div>
       </form>

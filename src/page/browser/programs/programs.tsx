@@ -15,12 +15,8 @@ import { ScrolledText, Text, visibleLines } from "../text.tsx";
 import { Around } from "./around.tsx";
 import { CallFacts } from "./call-facts.tsx";
 import { ProgramForm } from "./program-form.tsx";
+import { programKey } from "./program-key.ts";
 import { ProgramSchedules } from "./schedules.tsx";
-
-/** Names a program uniquely among all doors. */
-export function programKey({ name, door }: { name: string; door?: string | undefined }): string {
-  return JSON.stringify([door ?? null, name]);
-}
 
 interface ProgramsProps {
   state: PageState;
@@ -85,7 +81,12 @@ export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps
                       )}
                       {last?.stateText ?? (hasFailed ? "failed" : "not run yet")}
                       {own.length > 0 && " · scheduled"}
-                      {reasonsOf(program).length > 0 && " · would break"}
+                      {reasonsOf(program).length > 0 && (
+                        <>
+                          {" · "}
+                          <span class="outcome waiting">would break</span>
+                        </>
+                      )}
                     </span>
                   </span>
                   <span class="times about">{last && <Age at={last.startedAt} />}</span>

@@ -10,11 +10,13 @@ import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { ScrolledText, Text, visibleLines } from "../text.tsx";
 import { CallFacts } from "./call-facts.tsx";
+import { programKey } from "./program-key.ts";
 
 interface SaveDialogProps {
   execution: PageExecution;
-  onSaved?: ((name: string) => void) | undefined;
   onClose(): void;
+  /** Called with the key of the program. */
+  onSaved(program: string): void;
 }
 
 interface Row {
@@ -22,7 +24,7 @@ interface Row {
   value: string;
 }
 
-export function SaveDialog({ execution: { id, door }, onSaved, onClose }: SaveDialogProps) {
+export function SaveDialog({ execution: { id, door }, onClose, onSaved }: SaveDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const notices = useNotices();
   const { isRunning, run } = useAction();
@@ -58,7 +60,7 @@ export function SaveDialog({ execution: { id, door }, onSaved, onClose }: SaveDi
       const { call } = await post<{ call: string }>("programs/save", { ...wanted, before: saving?.before ?? null });
       notices.say(`Saved ${name}. Code calls it as ${call}`);
       onClose();
-      onSaved?.(name);
+      onSaved(programKey({ name, door }));
     });
   return (
     <dialog ref={dialog} class="wide" aria-labelledby="save" onClose={onClose}>
@@ -115,7 +117,7 @@ function Values({ rows, onChange }: { rows: Row[]; onChange(rows: Row[]): void }
     <fieldset class="values">
       <legend>Values in the code that become inputs</legend>
       {rows.map((row, at) => (
-        <div class="value" key={at}>
+        <div class="value-row" key={at}>
           <input
             type="text"
             aria-label={`Name of input ${at + 1}`}

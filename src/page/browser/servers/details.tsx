@@ -111,6 +111,11 @@ function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: 
         )}
       </div>
       {checked && <Checked checked={checked} />}
+      {isOwn && (state === "broken" || state === "needs") && (
+        <p class="about">
+          To change its entry: <code>claudikins config edit</code>
+        </p>
+      )}
       {isLogShown && <ServerLog server={name} />}
     </>
   );

@@ -54,6 +54,9 @@ export function Servers({ state, wanted, onChoose }: ServersProps) {
                   <span class={`about state-line ${kindOf(server)}`}>
                     <Text>{server.stateText}</Text>
                   </span>
+                  {server.held !== undefined && (
+                    <span class="about state-line waiting">{counted(server.held, "held tool")}</span>
+                  )}
                 </span>
                 <span class="times about">{server.tools !== undefined && counted(server.tools, "tool")}</span>
               </button>

@@ -74,7 +74,7 @@ function DoorLine({ door, onDoor }: { door: PageDoor; onDoor(door: string): void
         <Text>{name}</Text>
       </strong>{" "}
       {problem === undefined ? (
-        <button type="button" class="value" title="Show the tools as the door sees them" onClick={() => onDoor(name)}>
+        <button type="button" class="link" title="Show the tools as the door sees them" onClick={() => onDoor(name)}>
           {counted(tools, "tool")}
         </button>
       ) : (
@@ -82,7 +82,7 @@ function DoorLine({ door, onDoor }: { door: PageDoor; onDoor(door: string): void
           <Text>{problem}</Text>
         </span>
       )}
-      <dl class="door-facts">
+      <dl class="facts">
         <Fact name="Servers" texts={servers} none="none" />
         <Fact name="Only" texts={door.allow} />
         <Fact name="Without" texts={door.deny} />

@@ -16,6 +16,7 @@ export interface ToolQuery {
   text?: string | undefined;
   server?: string | undefined;
   state?: string | undefined;
+  effect?: string | undefined;
   label?: string | undefined;
   use?: string | undefined;
   door?: string | undefined;
@@ -118,12 +119,14 @@ function linesOf(
 const withHeading = (heading: string, lines: Line[]): Line[] => (lines.length === 0 ? [] : [{ heading }, ...lines]);
 const shownKey = (server: string, shown: string) => JSON.stringify([server, shown]);
 const rankOf = (line: Line) => ("tool" in line ? (line.tool.rank ?? 0) : "other" in line ? line.rank : 0);
-const isNarrowed = ({ server, state, label, use }: ToolQuery) => [server, state, label, use].some(Boolean);
+const isNarrowed = ({ server, state, effect, label, use }: ToolQuery) =>
+  [server, state, effect, label, use].some(Boolean);
 
-function fits({ server, state, label, use }: ToolQuery): (tool: ListedTool) => boolean {
+function fits({ server, state, effect, label, use }: ToolQuery): (tool: ListedTool) => boolean {
   return ({ row, use: calls }) =>
     (server === undefined || row.server === server) &&
     (state === undefined || row.state === state) &&
+    (effect === undefined || row.effect === effect) &&
     (label === undefined || (label === "rule" ? row.rules.length > 0 : row.labels.some((each) => each === label))) &&
     (use === undefined ||
       (use === "called" ? calls !== undefined : use === "failing" ? (calls?.failures ?? 0) > 0 : calls === undefined));

@@ -7,6 +7,12 @@ const states = [
   ["ask", "Ask"],
   ["deny", "Deny"],
 ] as const;
+const effects = [
+  ["reads", "Reads"],
+  ["changes", "Changes"],
+  ["destroys", "May destroy"],
+  ["unstated", "Not stated"],
+] as const;
 const labels = [
   ["untrusted", "untrusted"],
   ["private", "private"],
@@ -54,6 +60,13 @@ export function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProp
           onChange={(server) => set({ server })}
         />
       )}
+      <Choice
+        name="Effect"
+        value={query.effect}
+        any="Any effect"
+        choices={effects}
+        onChange={(effect) => set({ effect })}
+      />
       <Choice name="Label" value={query.label} any="Any label" choices={labels} onChange={(label) => set({ label })} />
       <Choice name="Use" value={query.use} any="Any use" choices={uses} onChange={(use) => set({ use })} />
       <Choice name="Order" value={query.order} any="By name" choices={orders} onChange={(order) => set({ order })} />

@@ -130,7 +130,7 @@ interface RowProps {
 
 function Row({ tool, id, isShown, isChosen, isStop, canChange, states, onFocus, onShow, onToggle }: RowProps) {
   const { row, use, rank, signature } = tool;
-  const { server, name, shownAs, description, state, labels, rules, isEdited } = row;
+  const { server, name, shownAs, description, state, effect, labels, rules, isEdited } = row;
   const tabIndex = isStop ? 0 : -1;
   const called = `${visible(server)}.${visible(name)}`;
   return (
@@ -164,6 +164,11 @@ function Row({ tool, id, isShown, isChosen, isStop, canChange, states, onFocus, 
           </span>
         )}
         {shownAs === undefined && isEdited && <span class="mark">edited</span>}
+        {effect === "destroys" && (
+          <span class="mark destroys" title="The server says so, or does not deny it">
+            may destroy
+          </span>
+        )}
         {labels.map((label) => (
           <span key={label} class="mark">
             {label}

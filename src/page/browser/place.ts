@@ -1,0 +1,96 @@
+/** The place that the page shows: a view, and the chosen item of each view. The browser's history keeps it, for Back and for a reload. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+export const views = {
+  now: "Now",
+  activity: "Activity",
+  servers: "Servers",
+  programs: "Programs",
+  tools: "Tools",
+  figures: "Figures",
+  tryIt: "Try it",
+  system: "System",
+  people: "People",
+} as const;
+export type View = keyof typeof views;
+
+export interface Place {
+  view: View;
+  server?: string | undefined;
+  /** The key of a program. */
+  program?: string | undefined;
+  /** The id of an execution. */
+  execution?: string | undefined;
+  /** The tool whose calls Activity lists first, as server.tool; all calls if it is empty. Undefined: Activity lists the executions. */
+  calls?: string | undefined;
+}
+
+/** An entry of the history. */
+interface Entry {
+  place: Place;
+  /** Pixels above the window when the page left the place. */
+  scrolled: number;
+}
+
+/** Undefined for an entry that the browser made, such as for a link. */
+function currentEntry(): Entry | undefined {
+  const entry = history.state as Partial<Entry> | null;
+  return entry?.place && Object.hasOwn(views, entry.place.view) ? (entry as Entry) : undefined;
+}
+
+/** Time in which the content of a place that is shown again may arrive, in milliseconds. */
+const maxArrivalMs = 2_000;
+
+/** Scrolls as soon as the page is long enough, unless the user is faster. Returns a function that gives up. */
+function scrollWhenLongEnough(to: number): () => void {
+  const controller = new AbortController();
+  const growth = new ResizeObserver(() => {
+    window.scrollTo(0, to);
+    if (window.scrollY >= to) giveUp();
+  });
+  const giveUp = () => {
+    growth.disconnect();
+    controller.abort();
+  };
+  window.scrollTo(0, to);
+  if (window.scrollY >= to) return giveUp;
+  growth.observe(document.body);
+  for (const event of ["wheel", "touchstart", "pointerdown", "keydown"])
+    addEventListener(event, giveUp, { passive: true, signal: controller.signal });
+  const timer = setTimeout(giveUp, maxArrivalMs);
+  controller.signal.addEventListener("abort", () => clearTimeout(timer));
+  return giveUp;
+}
+
+export function usePlace() {
+  const [entry, setEntry] = useState<Entry>(() => currentEntry() ?? { place: { view: "now" }, scrolled: 0 });
+  const latest = useRef(entry.place);
+  latest.current = entry.place;
+
+  useEffect(() => {
+    history.scrollRestoration = "manual";
+    history.replaceState(entry, "");
+    const onBack = () => setEntry(currentEntry() ?? { place: { view: "now" }, scrolled: 0 });
+    addEventListener("popstate", onBack);
+    return () => removeEventListener("popstate", onBack);
+  }, []);
+
+  // Another view begins at its top. Back leads to the part that was seen.
+  useLayoutEffect(() => scrollWhenLongEnough(entry.scrolled), [entry.place.view]);
+
+  /** Goes to another place. The items that are chosen in other views stay chosen. */
+  const go = (change: Partial<Place>) => {
+    const next: Entry = { place: { ...latest.current, ...change }, scrolled: 0 };
+    if (JSON.stringify(next.place) === JSON.stringify(latest.current)) return;
+    if (currentEntry()) {
+      history.replaceState({ place: latest.current, scrolled: window.scrollY } satisfies Entry, "");
+      // The address of an approval leads to it only from here.
+      history.pushState(next, "", location.pathname);
+    } else {
+      history.replaceState(next, "");
+    }
+    latest.current = next.place;
+    setEntry(next);
+  };
+  return { place: entry.place, go };
+}
