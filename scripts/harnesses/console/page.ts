@@ -1,0 +1,156 @@
+/** The page in a real browser: how it starts, how it scrolls, and the memory that it uses. */
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { openPage } from "../../../test/support/browser.ts";
+import { framesSeen, startOfPage, watchFrames, watchLooks, watchStart } from "./in-page.js";
+
+/** Pixels that a wheel moves in a second when a person turns it quickly. */
+const wheelPixelsPerSecond = 4_000;
+
+/** Time between two presses when a key is held, in milliseconds. */
+const keyRepeatMs = 33;
+
+/** Pixels of one turn of the wheel, which comes with each frame. */
+const frameMs = 1_000 / 60;
+
+const size = { width: 1280, height: 900 };
+
+export interface StartFigures {
+  /** Milliseconds from the request of the page until it shows what a person came for. */
+  usefulMs: number;
+  firstPaintMs: number;
+}
+
+export interface LooksFigures {
+  /** Texts that were seen before the page was useful. */
+  looks: string[];
+  /** How far what was seen moved at the start: the cumulative layout shift. */
+  shift: number;
+}
+
+export interface ScrollFigures {
+  name: string;
+  /** Frames in the median second, and in the worst one. */
+  median: number;
+  worst: number;
+  longestTaskMs: number;
+  elements: number;
+  /** The share of the time in which the thread of the page computed. */
+  busy: number;
+}
+
+export interface MemoryFigures {
+  /** Megabytes of JavaScript objects after garbage collection. */
+  heapMb: number;
+  nodes: number;
+  listeners: number;
+}
+
+async function opened(browser: Browser, address: string, prepare: (page: Page) => Promise<unknown>, isDark = false) {
+  const watched = await openPage(browser, "about:blank", { viewport: size, colorScheme: isDark ? "dark" : "light" });
+  await watched.page.addInitScript(watchStart);
+  await prepare(watched.page);
+  await watched.page.goto(address);
+  await watched.page.waitForFunction("claudikinsStart.useful !== undefined");
+  return watched;
+}
+
+/** Opens the page, and measures when it is useful. */
+export async function startOf(browser: Browser, address: string): Promise<StartFigures> {
+  await using watched = await opened(browser, address, async () => {});
+  const { useful = 0, firstPaint = 0 } = await watched.page.evaluate(startOfPage);
+  return { usefulMs: useful, firstPaintMs: firstPaint };
+}
+
+/** Opens the page, and notes what is seen before it is useful. */
+export async function looksOf(browser: Browser, address: string): Promise<LooksFigures> {
+  await using watched = await opened(browser, address, (page) => page.addInitScript(watchLooks), true);
+  await Bun.sleep(1_000);
+  const { looks, shift } = await watched.page.evaluate(startOfPage);
+  return { looks, shift };
+}
+
+/** A long document without a script, scrolled in the same way: what the machine and the browser can do at this moment. */
+export async function plainScroll(browser: Browser, seconds: number): Promise<ScrollFigures> {
+  await using watched = await openPage(browser, "about:blank", { viewport: size });
+  const { page } = watched;
+  await page.setContent(`<body>${"<p>A line of a plain document.</p>".repeat(5_000)}</body>`);
+  const measured = new MeasuredPage(page, await page.context().newCDPSession(page));
+  return measured.scroll("a plain document, wheel", () => measured.wheel(seconds));
+}
+
+export class MeasuredPage {
+  readonly page: Page;
+  readonly #cdp: CDPSession;
+
+  constructor(page: Page, cdp: CDPSession) {
+    this.page = page;
+    this.#cdp = cdp;
+  }
+
+  static async open(browser: Browser, address: string): Promise<MeasuredPage & AsyncDisposable> {
+    const watched = await opened(browser, address, async () => {});
+    const { page } = watched;
+    const measured = new MeasuredPage(page, await page.context().newCDPSession(page));
+    return Object.assign(measured, { [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose]() });
+  }
+
+  /** Frames while something is done. */
+  async scroll(name: string, act: () => Promise<void>): Promise<ScrollFigures> {
+    await this.#cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+    await this.page.evaluate(watchFrames);
+    const [busy, begun] = [await this.#busySeconds(), performance.now()];
+    await act();
+    const seconds = (performance.now() - begun) / 1_000;
+    const worked = (await this.#busySeconds()) - busy;
+    const { frames, longestTaskMs, elements } = await this.page.evaluate(framesSeen);
+    return { name, ...framesPerSecond(frames), longestTaskMs, elements, busy: worked / seconds };
+  }
+
+  async #busySeconds(): Promise<number> {
+    const { metrics } = await this.#cdp.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  }
+
+  /** Turns the wheel, up or down. The pointer is over the list. */
+  async wheel(seconds: number, direction: 1 | -1 = 1): Promise<void> {
+    await this.page.mouse.move(size.width / 2, size.height - 200);
+    const [deadline, step] = [performance.now() + seconds * 1_000, (wheelPixelsPerSecond * frameMs) / 1_000];
+    for (let next = performance.now(); next < deadline; ) {
+      await this.page.mouse.wheel(0, direction * step);
+      next = Math.max(next + frameMs, performance.now());
+      await Bun.sleep(next - performance.now());
+    }
+  }
+
+  /** Holds a key. */
+  async hold(key: string, seconds: number): Promise<void> {
+    const deadline = performance.now() + seconds * 1_000;
+    for (let next = performance.now(); next < deadline; ) {
+      await this.page.keyboard.down(key);
+      next = Math.max(next + keyRepeatMs, performance.now());
+      await Bun.sleep(next - performance.now());
+    }
+    await this.page.keyboard.up(key);
+  }
+
+  /** Collects garbage first. */
+  async memory(): Promise<MemoryFigures> {
+    for (let round = 0; round < 3; round++) await this.#cdp.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await this.#cdp.send("Runtime.getHeapUsage");
+    const { nodes, jsEventListeners } = await this.#cdp.send("Memory.getDOMCounters");
+    return { heapMb: usedSize / 1e6, nodes, listeners: jsEventListeners };
+  }
+}
+
+/** Frames of the median second and of the worst one. The times are in milliseconds. */
+export function framesPerSecond(frames: readonly number[]): { median: number; worst: number } {
+  const [first = 0] = frames;
+  const seconds = Math.floor(((frames.at(-1) ?? 0) - first) / 1_000);
+  const counts = Array.from({ length: seconds }, () => 0);
+  for (const at of frames) {
+    const second = Math.floor((at - first) / 1_000);
+    if (second < seconds) counts[second]! += 1;
+  }
+  counts.sort((one, other) => one - other);
+  return { median: counts[Math.floor(counts.length / 2)] ?? 0, worst: counts[0] ?? 0 };
+}
