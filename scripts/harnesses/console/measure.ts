@@ -3,6 +3,7 @@ import { loadavg } from "node:os";
 import { minuteMs } from "../../../src/base/units.ts";
 import { openBrowser } from "../../../test/support/browser.ts";
 import { executable } from "../../../test/support/claudikins.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import type { TestHost } from "../../../test/support/host.ts";
 import { Page } from "../../../test/support/page.ts";
 import { Random } from "../random.ts";
@@ -129,7 +130,7 @@ async function scrollActivity(measured: MeasuredPage, seconds: number): Promise<
   while ((await total.innerText()).endsWith("+")) {
     const before = await total.innerText();
     await page.keyboard.press("End");
-    await page.waitForFunction(`document.querySelector(".total").innerText !== ${JSON.stringify(before)}`);
+    await eventually(async () => (await total.innerText()) !== before);
   }
   const wheel = await measured.scroll("activity, wheel", () => measured.wheel(seconds, -1));
   await page.locator(".activity-row").nth(10).focus();

@@ -1,6 +1,7 @@
 /** The page in a real browser: how it starts, how it scrolls, and the memory that it uses. */
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { openPage } from "../../../test/support/browser.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { framesSeen, startOfPage, watchFrames, watchLooks, watchStart } from "./in-page.js";
 
 /** Pixels that a wheel moves in a second when a person turns it quickly. */
@@ -50,7 +51,7 @@ async function opened(browser: Browser, address: string, prepare: (page: Page) =
   await watched.page.addInitScript(watchStart);
   await prepare(watched.page);
   await watched.page.goto(address);
-  await watched.page.waitForFunction("claudikinsStart.useful !== undefined");
+  await eventually(() => watched.page.evaluate("claudikinsStart.useful !== undefined"));
   return watched;
 }
 
@@ -75,7 +76,7 @@ export async function plainScroll(browser: Browser, seconds: number): Promise<Sc
   const { page } = watched;
   await page.setContent(`<body>${"<p>A line of a plain document.</p>".repeat(5_000)}</body>`);
   const measured = new MeasuredPage(page, await page.context().newCDPSession(page));
-  return measured.scroll("a plain document, wheel", () => measured.wheel(seconds));
+  return await measured.scroll("a plain document, wheel", () => measured.wheel(seconds));
 }
 
 export class MeasuredPage {
