@@ -256,7 +256,7 @@ describe("imports", () => {
     const allowed = ({ to, ours, typeOnly }: Import) =>
       ours
         ? typeOnly || carried.includes(to) || (to.startsWith("page/browser/") && !to.startsWith(execution))
-        : /^(?:preact(?:\/hooks)?|@tanstack\/virtual-core)$/.test(to);
+        : /^preact(?:\/hooks)?$/.test(to);
     expect(browser.length).toBeGreaterThan(20);
     expect(browser.filter((each) => !allowed(each)).map(shown)).toEqual([]);
     const isContract = (file: string) => /^page\/(?:\w+-)?contract\.ts$/.test(file);

@@ -1,25 +1,43 @@
 /** Times that change while the page is open. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { ageText } from "../../base/duration.ts";
 
-/** How often the ages on the page are drawn again. */
-const agesRedrawMs = 1_000;
+/** How often the times on the page are looked at. */
+const lookMs = 1_000;
+
+/** Everything that shows a time. One timer serves all of it. */
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of [...listeners]) each();
+  }, lookMs);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** A text about the time, which is drawn again only when it changes. */
+export function useTimeText(textAt: (now: number) => string, ...parts: readonly unknown[]): string {
+  const [, setText] = useState(() => textAt(Date.now()));
+  useEffect(() => listen(() => setText(textAt(Date.now()))), parts);
+  return textAt(Date.now());
+}
 
 /** The time, which changes every second. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), agesRedrawMs);
-    return () => clearInterval(timer);
-  }, []);
+  useEffect(() => listen(() => setNow(Date.now())), []);
   return now;
 }
 
 /** How long ago something was. The exact time is the title. */
 export function Age({ at }: { at: number }) {
-  return (
-    <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {ageText(useNow() - at)}
-    </time>
-  );
+  const exact = useMemo(() => ({ dateTime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }), [at]);
+  return <time {...exact}>{useTimeText((now) => ageText(now - at), at)}</time>;
 }
