@@ -12,7 +12,6 @@ import {
   looksOf,
   MeasuredPage,
   type MemoryFigures,
-  plainScroll,
   type ScrollFigures,
   type StartFigures,
   startOf,
@@ -72,8 +71,6 @@ export interface ConsoleFigures {
   load: Record<string, number>;
   start: StartFigures[];
   looks: LooksFigures;
-  /** The same wheel over a document without a script. */
-  plain: ScrollFigures[];
   scrolls: ScrollFigures[];
   answers: AnswerFigures[];
   live: LiveFigures;
@@ -101,7 +98,6 @@ export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFi
     report("the server of the page is asked");
     const asked = await answersOf(site, daemon);
     after("answers");
-    const plain = [await plainScroll(browser, seconds)];
     await using measured = await MeasuredPage.open(browser, await site.address());
     const said: string[] = [];
     measured.page.on("console", (message) => said.push(message.text()));
@@ -109,12 +105,11 @@ export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFi
     measured.page.setDefaultTimeout(60_000);
     report("the lists are scrolled");
     const scrolls = [...(await scrollActivity(measured, seconds)), ...(await scrollTools(measured, seconds))];
-    plain.push(await plainScroll(browser, seconds));
     after("scroll");
     report(`${options.minutes} minutes of live activity`);
     const { live, pings } = await liveActivity(site, daemon, measured, options);
     after("live");
-    return { load, start, looks, plain, scrolls, answers: asked, live, pings, said };
+    return { load, start, looks, scrolls, answers: asked, live, pings, said };
   } finally {
     await browser.close();
   }

@@ -3,6 +3,7 @@ import type { Browser, CDPSession, Page } from "playwright-core";
 import { openPage } from "../../../test/support/browser.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { framesSeen, startOfPage, watchFrames, watchLooks, watchStart } from "./in-page.js";
+import { type ThreadTimes, threadTimes } from "./waits.ts";
 
 /** Pixels that a wheel moves in a second when a person turns it quickly. */
 const wheelPixelsPerSecond = 4_000;
@@ -35,8 +36,9 @@ export interface ScrollFigures {
   worst: number;
   longestTaskMs: number;
   elements: number;
-  /** The share of the time in which the thread of the page computed. */
-  busy: number;
+  /** The share of the time in which the thread of the page worked, and in which it waited for a core. */
+  worked: number;
+  waited: number;
 }
 
 export interface MemoryFigures {
@@ -70,46 +72,48 @@ export async function looksOf(browser: Browser, address: string): Promise<LooksF
   return { looks, shift };
 }
 
-/** A long document without a script, scrolled in the same way: what the machine and the browser can do at this moment. */
-export async function plainScroll(browser: Browser, seconds: number): Promise<ScrollFigures> {
-  await using watched = await openPage(browser, "about:blank", { viewport: size });
-  const { page } = watched;
-  await page.setContent(`<body>${"<p>A line of a plain document.</p>".repeat(5_000)}</body>`);
-  const measured = new MeasuredPage(page, await page.context().newCDPSession(page));
-  return await measured.scroll("a plain document, wheel", () => measured.wheel(seconds));
-}
-
 export class MeasuredPage {
   readonly page: Page;
   readonly #cdp: CDPSession;
+  readonly #browser: CDPSession;
 
-  constructor(page: Page, cdp: CDPSession) {
+  private constructor(page: Page, cdp: CDPSession, browser: CDPSession) {
     this.page = page;
     this.#cdp = cdp;
+    this.#browser = browser;
   }
 
   static async open(browser: Browser, address: string): Promise<MeasuredPage & AsyncDisposable> {
     const watched = await opened(browser, address, async () => {});
     const { page } = watched;
-    const measured = new MeasuredPage(page, await page.context().newCDPSession(page));
+    const measured = new MeasuredPage(
+      page,
+      await page.context().newCDPSession(page),
+      await browser.newBrowserCDPSession(),
+    );
     return Object.assign(measured, { [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose]() });
   }
 
   /** Frames while something is done. */
   async scroll(name: string, act: () => Promise<void>): Promise<ScrollFigures> {
-    await this.#cdp.send("Performance.enable", { timeDomain: "threadTicks" });
     await this.page.evaluate(watchFrames);
-    const [busy, begun] = [await this.#busySeconds(), performance.now()];
+    const [before, begun] = [await this.#times(), performance.now()];
     await act();
-    const seconds = (performance.now() - begun) / 1_000;
-    const worked = (await this.#busySeconds()) - busy;
+    const tookMs = performance.now() - begun;
+    const times = (await this.#times()).map(({ workedMs, waitedMs }, place) => ({
+      worked: (workedMs - (before[place]?.workedMs ?? 0)) / tookMs,
+      waited: (waitedMs - (before[place]?.waitedMs ?? 0)) / tookMs,
+    }));
     const { frames, longestTaskMs, elements } = await this.page.evaluate(framesSeen);
-    return { name, ...framesPerSecond(frames), longestTaskMs, elements, busy: worked / seconds };
+    // The browser may keep processes without a page.
+    const { worked = 0, waited = 0 } = times.sort((one, other) => other.worked - one.worked)[0] ?? {};
+    return { name, ...framesPerSecond(frames), longestTaskMs, elements, worked, waited };
   }
 
-  async #busySeconds(): Promise<number> {
-    const { metrics } = await this.#cdp.send("Performance.getMetrics");
-    return metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0;
+  /** The main threads of all pages. */
+  async #times(): Promise<ThreadTimes[]> {
+    const { processInfo } = await this.#browser.send("SystemInfo.getProcessInfo");
+    return processInfo.filter(({ type }) => type === "renderer").map(({ id }) => threadTimes(id));
   }
 
   /** Turns the wheel, up or down. The pointer is over the list. */

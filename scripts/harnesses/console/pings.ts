@@ -1,5 +1,5 @@
 /** Pings a process again and again, and says how long its main thread took to answer. */
-import { readFileSync } from "node:fs";
+import { threadTimes } from "./waits.ts";
 
 /** Time between two pings, in milliseconds. */
 const everyMs = 25;
@@ -46,21 +46,11 @@ export class Pings implements AsyncDisposable {
   }
 
   #waitedMs(): number {
-    return waitedMs(this.#pid) + waitedMs(process.pid);
+    return threadTimes(this.#pid).waitedMs + threadTimes(process.pid).waitedMs;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnding = true;
     await this.#ended;
-  }
-}
-
-/** For how long the main thread of a process was ready and had no core, in milliseconds. Zero where the system does not say it. */
-function waitedMs(pid: number): number {
-  try {
-    const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
-    return Number(waitedNs) / 1e6;
-  } catch {
-    return 0;
   }
 }

@@ -6,6 +6,9 @@ import type { ScrollFigures } from "./page.ts";
 /** Frames in the median second of each way to scroll. */
 const leastFrames = 50;
 
+/** The share of the time for which the thread of the page may wait for a core, so that its frames are judged. */
+const mostWaited = 0.1;
+
 /** Milliseconds from the request of the page until it is useful: the median of several starts. */
 const mostUsefulMs = 300;
 
@@ -29,19 +32,21 @@ function liveScrolls({ live }: ConsoleFigures): ScrollFigures[] {
     worst: Math.min(...some.map(({ worst }) => worst)),
     longestTaskMs: Math.max(...some.map(({ longestTaskMs }) => longestTaskMs)),
     elements: Math.max(...some.map(({ elements }) => elements)),
-    busy: medianOf(some.map(({ busy }) => busy)),
+    worked: medianOf(some.map(({ worked }) => worked)),
+    waited: medianOf(some.map(({ waited }) => waited)),
   }));
 }
 
-/** The frames that the machine can draw now. Less than that is no fault of the page. */
-const plainFrames = ({ plain }: ConsoleFigures) => Math.min(...plain.map(({ median }) => median));
+/** Whether the page would have had the time to draw more frames. Otherwise other programs used the cores. */
+const isJudged = ({ waited }: ScrollFigures) => waited <= mostWaited;
 
 /** The missed targets, in words. */
 export function problemsOf(figures: ConsoleFigures): string[] {
   const { start, looks, answers, live, pings, said } = figures;
   const usefulMs = medianOf(start.map((each) => each.usefulMs));
-  const isBusy = plainFrames(figures) < leastFrames;
-  const slow = [...figures.scrolls, ...liveScrolls(figures)].filter(({ median }) => median < leastFrames && !isBusy);
+  const slow = [...figures.scrolls, ...liveScrolls(figures)].filter(
+    (each) => each.median < leastFrames && isJudged(each),
+  );
   const late = [
     ...answers.map(({ name, pingMs }) => [`the daemon during ${name}`, pingMs] as const),
     ["the daemon", pings.daemon.slowestMs] as const,
@@ -60,11 +65,12 @@ export function problemsOf(figures: ConsoleFigures): string[] {
 }
 
 export function linesOf(figures: ConsoleFigures): string[] {
-  const { load, start, looks, plain, scrolls, answers, live, pings } = figures;
+  const { load, start, looks, scrolls, answers, live, pings } = figures;
   const [first, last] = [live.memory[0], live.memory.at(-1)];
   const ms = (value: number) => `${Math.round(value)} ms`;
-  const scroll = ({ name, median, worst, longestTaskMs, elements, busy }: ScrollFigures) =>
-    `  ${name}: ${median} frames in the median second, ${worst} in the worst; longest task ${ms(longestTaskMs)}, ${grouped(elements)} elements, thread ${Math.round(busy * 100)} % busy`;
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const scroll = ({ name, median, worst, longestTaskMs, elements, worked, waited }: ScrollFigures) =>
+    `  ${name}: ${median} frames in the median second, ${worst} in the worst; longest task ${ms(longestTaskMs)}, ${grouped(elements)} elements, its thread worked ${percent(worked)} of the time, and waited for a core ${percent(waited)}`;
   const memory = (each: typeof first) =>
     each && `${each.heapMb.toFixed(2)} MB, ${grouped(each.nodes)} nodes, ${grouped(each.listeners)} listeners`;
   const ping = (name: string, { count, slowestMs, slowestWithWaitMs }: typeof pings.daemon) =>
@@ -75,8 +81,7 @@ export function linesOf(figures: ConsoleFigures): string[] {
       .join(", ")}`,
     `start: useful after ${start.map(({ usefulMs }) => ms(usefulMs)).join(", ")}; first paint ${ms(medianOf(start.map(({ firstPaintMs }) => firstPaintMs)))}; ${looks.looks.length} other looks before; moved by ${looks.shift.toFixed(3)}`,
     "scroll:",
-    ...[...plain, ...scrolls, ...liveScrolls(figures)].map(scroll),
-    ...(plainFrames(figures) < leastFrames ? ["  the machine is too busy for a judgement of frames"] : []),
+    ...[...scrolls, ...liveScrolls(figures)].map(scroll),
     "answers of the page's server:",
     ...answers.map(
       ({ name, median, slowest, bytes, pingMs }) =>

@@ -47,7 +47,7 @@ export function ToolList({ lines, shown, chosen, canChange, states, onShow, onCh
     [onChoose],
   );
   return (
-    <div class={`tool-list ${isWide ? "wide" : "high"} ${isFound ? "found" : ""}`}>
+    <div class={`tool-list ${isWide ? "wide" : "high"} ${isFound ? "found" : ""} ${canChange ? "" : "fixed"}`}>
       <div class="tool-head about">
         {canChange && (
           <input
