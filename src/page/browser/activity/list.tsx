@@ -18,9 +18,11 @@ interface ListProps {
   onChoose(id: string): void;
   /** Undefined if there are no more. */
   onMore: (() => void) | undefined;
+  /** Gets the number of rows above the end of the window. */
+  onSeen(rows: number): void;
 }
 
-export function ActivityList({ rows, chosen, onChoose, onMore }: ListProps) {
+export function ActivityList({ rows, chosen, onChoose, onMore, onSeen }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
   const isWide = useIsWide(list, oneLinePixels);
   const rowPixels = isWide ? lowRowPixels : highRowPixels;
@@ -29,8 +31,9 @@ export function ActivityList({ rows, chosen, onChoose, onMore }: ListProps) {
   const { stop, setCurrent, onKeyDown } = useWindowRoving(list, ids, shown.scrollTo);
 
   useEffect(() => {
+    onSeen(shown.end);
     if (shown.end > rows.length - rowsAhead) onMore?.();
-  }, [shown.end, rows.length, onMore]);
+  }, [shown.end, rows.length, onMore, onSeen]);
 
   return (
     <div class={isWide ? "activity wide" : "activity high"}>
