@@ -87,7 +87,9 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
       "just now",
     ]);
     expect(words[3]).toEqual(["done", "1 call: customer", "crm", "codex 1.2 · reports · door qa", "90 s", "30 h ago"]);
-    const exact = await rows(page).last().locator("time").getAttribute("title");
+    const time = rows(page).last().locator("time");
+    await time.hover();
+    const exact = await time.getAttribute("title");
     expect(exact).toContain(String(new Date().getFullYear()));
     // All bars have one scale: 90 s is longer than 500 ms.
     const [short, long] = await page.locator(".track .bar").evaluateAll((bars) => {

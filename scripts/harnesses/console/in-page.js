@@ -3,6 +3,9 @@
 /** Notes when the page is useful, and each look that it has before. Runs before any script of the page. */
 export function watchStart() {
   const start = { useful: undefined, looks: [], shift: 0 };
+  start.isUseful = new Promise((resolve) => {
+    start.become = resolve;
+  });
   window.claudikinsStart = start;
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) start.shift += entry.value;
@@ -12,6 +15,7 @@ export function watchStart() {
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {
       start.useful ??= performance.now();
+      start.become();
     };
     requestAnimationFrame(() => channel.port2.postMessage(undefined));
   };
@@ -35,9 +39,12 @@ export function watchLooks() {
   requestAnimationFrame(look);
 }
 
-export function startOfPage() {
-  const paint = performance.getEntriesByName("first-contentful-paint")[0];
-  return { ...window.claudikinsStart, firstPaint: paint?.startTime };
+/** Waits until the page is useful. */
+export async function startOfPage() {
+  await window.claudikinsStart.isUseful;
+  const { useful, looks, shift } = window.claudikinsStart;
+  const firstPaint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+  return { useful, looks, shift, firstPaint };
 }
 
 /** Notes each frame and each long task until `framesSeen` is called. */

@@ -92,7 +92,7 @@ export async function measureConsole(options: ConsoleOptions): Promise<ConsoleFi
   const browser = await openBrowser();
   try {
     const start: StartFigures[] = [];
-    for (let time = 0; time < starts; time++) start.push(await startOf(browser, await site.address()));
+    for (let time = 0; time < starts; time++) start.push(await startOf(browser, await site.address(), daemon));
     const looks = await looksOf(browser, await site.address());
     after("start");
     report("the server of the page is asked");

@@ -1,7 +1,6 @@
 /** The page in a real browser: how it starts, how it scrolls, and the memory that it uses. */
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { openPage } from "../../../test/support/browser.ts";
-import { eventually } from "../../../test/support/eventually.ts";
 import { framesSeen, startOfPage, watchFrames, watchLooks, watchStart } from "./in-page.js";
 import { type ThreadTimes, threadTimes } from "./waits.ts";
 
@@ -11,14 +10,19 @@ const wheelPixelsPerSecond = 4_000;
 /** Time between two presses when a key is held, in milliseconds. */
 const keyRepeatMs = 33;
 
-/** Pixels of one turn of the wheel, which comes with each frame. */
+/** Time between two turns of the wheel, in milliseconds. */
 const frameMs = 1_000 / 60;
+
+/** The processes of a browser whose main threads take part in a start. */
+const isDrawing: ReadonlySet<string> = new Set(["browser", "renderer"]);
 
 const size = { width: 1280, height: 900 };
 
 export interface StartFigures {
   /** Milliseconds from the request of the page until it shows what a person came for. */
   usefulMs: number;
+  /** The same without the time for which the threads of the browser, the page and the daemon waited for a core. */
+  ownMs: number;
   firstPaintMs: number;
 }
 
@@ -53,15 +57,31 @@ async function opened(browser: Browser, address: string, prepare: (page: Page) =
   await watched.page.addInitScript(watchStart);
   await prepare(watched.page);
   await watched.page.goto(address);
-  await eventually(() => watched.page.evaluate("claudikinsStart.useful !== undefined"));
+  await watched.page.evaluate(startOfPage);
   return watched;
 }
 
 /** Opens the page, and measures when it is useful. */
-export async function startOf(browser: Browser, address: string): Promise<StartFigures> {
+export async function startOf(browser: Browser, address: string, daemon: number): Promise<StartFigures> {
+  const session = await browser.newBrowserCDPSession();
+  const before = new Map<number, number>();
+  /** Milliseconds since the last call. A process that did not exist has waited since its start. */
+  const waitedMs = async () => {
+    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+    let ms = 0;
+    for (const pid of [daemon, ...processInfo.filter(({ type }) => isDrawing.has(type)).map(({ id }) => id)]) {
+      const { waitedMs: waited } = threadTimes(pid);
+      ms += waited - (before.get(pid) ?? 0);
+      before.set(pid, waited);
+    }
+    return ms;
+  };
+  await waitedMs();
   await using watched = await opened(browser, address, async () => {});
-  const { useful = 0, firstPaint = 0 } = await watched.page.evaluate(startOfPage);
-  return { usefulMs: useful, firstPaintMs: firstPaint };
+  const { useful, firstPaint = 0 } = await watched.page.evaluate(startOfPage);
+  const ownMs = Math.max(0, useful - (await waitedMs()));
+  await session.detach();
+  return { usefulMs: useful, ownMs, firstPaintMs: firstPaint };
 }
 
 /** Opens the page, and notes what is seen before it is useful. */

@@ -9,7 +9,7 @@ const leastFrames = 50;
 /** The share of the time for which the thread of the page may wait for a core, so that its frames are judged. */
 const mostWaited = 0.1;
 
-/** Milliseconds from the request of the page until it is useful: the median of several starts. */
+/** Milliseconds from the request of the page until it is useful, without waits for a core: the median of several starts. */
 const mostUsefulMs = 300;
 
 /** Milliseconds of the slowest answer to a ping. */
@@ -43,7 +43,7 @@ const isJudged = ({ waited }: ScrollFigures) => waited <= mostWaited;
 /** The missed targets, in words. */
 export function problemsOf(figures: ConsoleFigures): string[] {
   const { start, looks, answers, live, pings, said } = figures;
-  const usefulMs = medianOf(start.map((each) => each.usefulMs));
+  const usefulMs = medianOf(start.map(({ ownMs }) => ownMs));
   const slow = [...figures.scrolls, ...liveScrolls(figures)].filter(
     (each) => each.median < leastFrames && isJudged(each),
   );
@@ -79,7 +79,7 @@ export function linesOf(figures: ConsoleFigures): string[] {
     `load: ${Object.entries(load)
       .map(([part, each]) => `${each.toFixed(1)} after ${part}`)
       .join(", ")}`,
-    `start: useful after ${start.map(({ usefulMs }) => ms(usefulMs)).join(", ")}; first paint ${ms(medianOf(start.map(({ firstPaintMs }) => firstPaintMs)))}; ${looks.looks.length} other looks before; moved by ${looks.shift.toFixed(3)}`,
+    `start: useful after ${start.map(({ usefulMs, ownMs }) => `${ms(usefulMs)} (${Math.round(ownMs)})`).join(", ")}; first paint ${ms(medianOf(start.map(({ firstPaintMs }) => firstPaintMs)))}; ${looks.looks.length} other looks before; moved by ${looks.shift.toFixed(3)}`,
     "scroll:",
     ...[...scrolls, ...liveScrolls(figures)].map(scroll),
     "answers of the page's server:",
