@@ -21,8 +21,9 @@ const size = { width: 1280, height: 900 };
 export interface StartFigures {
   /** Milliseconds from the request of the page until it shows what a person came for. */
   usefulMs: number;
-  /** The same without the time for which the threads of the browser, the page and the daemon waited for a core. */
-  ownMs: number;
+  /** For how long the threads of the browser, the page and the daemon worked, and for how long they waited for a core. */
+  workedMs: number;
+  waitedMs: number;
   firstPaintMs: number;
 }
 
@@ -64,24 +65,25 @@ async function opened(browser: Browser, address: string, prepare: (page: Page) =
 /** Opens the page, and measures when it is useful. */
 export async function startOf(browser: Browser, address: string, daemon: number): Promise<StartFigures> {
   const session = await browser.newBrowserCDPSession();
-  const before = new Map<number, number>();
-  /** Milliseconds since the last call. A process that did not exist has waited since its start. */
-  const waitedMs = async () => {
+  const before = new Map<number, ThreadTimes>();
+  /** The times since the last call. A process that did not exist has them since its start. */
+  const times = async () => {
     const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-    let ms = 0;
+    const sum = { workedMs: 0, waitedMs: 0 };
     for (const pid of [daemon, ...processInfo.filter(({ type }) => isDrawing.has(type)).map(({ id }) => id)]) {
-      const { waitedMs: waited } = threadTimes(pid);
-      ms += waited - (before.get(pid) ?? 0);
-      before.set(pid, waited);
+      const now = threadTimes(pid);
+      sum.workedMs += now.workedMs - (before.get(pid)?.workedMs ?? 0);
+      sum.waitedMs += now.waitedMs - (before.get(pid)?.waitedMs ?? 0);
+      before.set(pid, now);
     }
-    return ms;
+    return sum;
   };
-  await waitedMs();
+  await times();
   await using watched = await opened(browser, address, async () => {});
   const { useful, firstPaint = 0 } = await watched.page.evaluate(startOfPage);
-  const ownMs = Math.max(0, useful - (await waitedMs()));
+  const figures = { usefulMs: useful, firstPaintMs: firstPaint, ...(await times()) };
   await session.detach();
-  return { usefulMs: useful, ownMs, firstPaintMs: firstPaint };
+  return figures;
 }
 
 /** Opens the page, and notes what is seen before it is useful. */

@@ -1,15 +1,15 @@
 /** The targets of the page, and its figures in words. */
 import { grouped } from "../../../src/base/counted.ts";
 import type { ConsoleFigures } from "./measure.ts";
-import type { ScrollFigures } from "./page.ts";
+import type { ScrollFigures, StartFigures } from "./page.ts";
 
 /** Frames in the median second of each way to scroll. */
 const leastFrames = 50;
 
-/** The share of the time for which the thread of the page may wait for a core, so that its frames are judged. */
+/** The share of the time for which threads may wait for a core, so that frames and starts are judged by their times. */
 const mostWaited = 0.1;
 
-/** Milliseconds from the request of the page until it is useful, without waits for a core: the median of several starts. */
+/** Milliseconds from the request of the page until it is useful: the median of several starts. */
 const mostUsefulMs = 300;
 
 /** Milliseconds of the slowest answer to a ping. */
@@ -37,13 +37,17 @@ function liveScrolls({ live }: ConsoleFigures): ScrollFigures[] {
   }));
 }
 
+/** The time of a start, or the work for it if other programs used the cores. */
+const judgedMs = ({ usefulMs, workedMs, waitedMs }: StartFigures) =>
+  waitedMs > mostWaited * usefulMs ? workedMs : usefulMs;
+
 /** Whether the page would have had the time to draw more frames. Otherwise other programs used the cores. */
 const isJudged = ({ waited }: ScrollFigures) => waited <= mostWaited;
 
 /** The missed targets, in words. */
 export function problemsOf(figures: ConsoleFigures): string[] {
   const { start, looks, answers, live, pings, said } = figures;
-  const usefulMs = medianOf(start.map(({ ownMs }) => ownMs));
+  const usefulMs = medianOf(start.map(judgedMs));
   const slow = [...figures.scrolls, ...liveScrolls(figures)].filter(
     (each) => each.median < leastFrames && isJudged(each),
   );
@@ -79,7 +83,7 @@ export function linesOf(figures: ConsoleFigures): string[] {
     `load: ${Object.entries(load)
       .map(([part, each]) => `${each.toFixed(1)} after ${part}`)
       .join(", ")}`,
-    `start: useful after ${start.map(({ usefulMs, ownMs }) => `${ms(usefulMs)} (${Math.round(ownMs)})`).join(", ")}; first paint ${ms(medianOf(start.map(({ firstPaintMs }) => firstPaintMs)))}; ${looks.looks.length} other looks before; moved by ${looks.shift.toFixed(3)}`,
+    `start: useful after ${start.map(({ usefulMs, workedMs }) => `${ms(usefulMs)} (${Math.round(workedMs)} of work)`).join(", ")}; first paint ${ms(medianOf(start.map(({ firstPaintMs }) => firstPaintMs)))}; ${looks.looks.length} other looks before; moved by ${looks.shift.toFixed(3)}`,
     "scroll:",
     ...[...scrolls, ...liveScrolls(figures)].map(scroll),
     "answers of the page's server:",
