@@ -204,6 +204,29 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     expect(opened.said).toEqual([]);
   });
 
+  test("a list that is read again drops the rows far below the window, which a scroll loads again", async () => {
+    const now = Date.now();
+    const records = Array.from({ length: 600 }, (_, at) => {
+      return recordOf({ at: now - 3_600_000 + at, config: scene.config, comment: `Run ${at}` });
+    });
+    await inStore(scene.env, (store) => writeRecords(store, records));
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).first().focus();
+    const total = () => page.locator(".total").innerText();
+    while ((await total()) !== "600") await page.keyboard.press("End");
+    await page.keyboard.press("Home");
+    await page.getByText("Run 599").waitFor();
+    await scene.record({ comment: "A new one" });
+    await page.getByText("A new one").waitFor();
+    const [, kept] = /^(2\d\d)\+$/.exec(await total()) ?? [];
+    expect(Number(kept)).toBeGreaterThan(200);
+    while ((await total()) !== "601") await page.keyboard.press("End");
+    await page.keyboard.press("End");
+    await page.getByText("Run 0", { exact: true }).waitFor();
+    expect(opened.said).toEqual([]);
+  });
+
   const looks = ["light", "dark"].flatMap((scheme) => [390, 1280, 2560].map((width) => [scheme, width] as const));
   test.each(looks)(
     "in %s colours and %i pixels fits, has enough contrast, and axe finds nothing",
