@@ -5,7 +5,7 @@ export function startOfPage(): Promise<{
   useful: number;
   looks: string[];
   shift: number;
-  firstPaint: number | undefined;
+  firstPaint: number;
 }>;
 export function watchFrames(): void;
 export function framesSeen(): { frames: number[]; longestTaskMs: number; elements: number };

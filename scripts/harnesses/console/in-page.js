@@ -39,12 +39,17 @@ export function watchLooks() {
   requestAnimationFrame(look);
 }
 
-/** Waits until the page is useful. */
+/** Waits until the page is useful, and until the browser knows when it has painted it. */
 export async function startOfPage() {
+  const paint = new Promise((resolve) => {
+    new PerformanceObserver((list) => {
+      for (const { name, startTime } of list.getEntries()) if (name === "first-contentful-paint") resolve(startTime);
+    }).observe({ type: "paint", buffered: true });
+  });
   await window.claudikinsStart.isUseful;
+  const firstPaint = await paint;
   const { useful, looks, shift } = window.claudikinsStart;
-  const firstPaint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
-  return { useful, looks, shift, firstPaint };
+  return { useful: Math.max(useful, firstPaint), looks, shift, firstPaint };
 }
 
 /** Notes each frame and each long task until `framesSeen` is called. */

@@ -80,7 +80,7 @@ export async function startOf(browser: Browser, address: string, daemon: number)
   };
   await times();
   await using watched = await opened(browser, address, async () => {});
-  const { useful, firstPaint = 0 } = await watched.page.evaluate(startOfPage);
+  const { useful, firstPaint } = await watched.page.evaluate(startOfPage);
   const figures = { usefulMs: useful, firstPaintMs: firstPaint, ...(await times()) };
   await session.detach();
   return figures;
