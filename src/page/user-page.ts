@@ -48,6 +48,8 @@ export class UserPage implements Authenticator {
   readonly #path = `/${secret().slice(0, 22)}/`;
   /** By their tokens. */
   readonly #files = new Map<string, RedirectFile>();
+  /** The first state takes five times as long as others. It is read while the browser starts. */
+  readonly #firstState: Promise<unknown>;
   #closing: Promise<void> | undefined;
 
   /** Starts to listen on a free port. */
@@ -67,6 +69,8 @@ export class UserPage implements Authenticator {
     this.#base = `http://${this.#host}${this.#path}`;
     // Other sites never lead the browser to a page with a session.
     this.#cookies = new PageCookies(this.#base, "Strict");
+    // A page that asks for it gets the error.
+    this.#firstState = options.api.state().catch(() => {});
   }
 
   /** Throws FILE_NOT_WRITABLE. */
@@ -93,6 +97,7 @@ export class UserPage implements Authenticator {
   async #close(): Promise<void> {
     this.#page.close();
     for (const file of this.#files.values()) file[Symbol.dispose]();
+    await this.#firstState;
     await this.#options.api.close();
     // The last event is sent before the connections end.
     await Bun.sleep(0);

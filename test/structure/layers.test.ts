@@ -253,7 +253,7 @@ describe("imports", () => {
 
   test("by the page in the browser include only its library, its own files, types, the escapes of invisible characters the texts of numbers, and limits", () => {
     const browser = imports.filter(({ from }) => from.startsWith("page/browser/") && !from.startsWith(execution));
-    const libraries = /^(?:preact(?:\/hooks)?|@tanstack\/virtual-core)$/;
+    const libraries = /^preact(?:\/hooks)?$/;
     const allowed = ({ from, to, ours, typeOnly }: Import) =>
       ours
         ? typeOnly || carried.includes(to) || (to.startsWith("page/browser/") && !to.startsWith(execution))

@@ -1,25 +1,53 @@
 /** Times that change while the page is open. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { ageText } from "../../base/duration.ts";
 
-/** How often the ages on the page are drawn again. */
-const agesRedrawMs = 1_000;
+/** How often the times on the page are looked at. */
+const lookMs = 1_000;
+
+/** Everything that shows a time. One timer serves all of it. */
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of [...listeners]) each();
+  }, lookMs);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** A text about the time, which is drawn again only when it changes. */
+export function useTimeText(textAt: (now: number) => string, ...parts: readonly unknown[]): string {
+  const [, setText] = useState(() => textAt(Date.now()));
+  useEffect(() => listen(() => setText(textAt(Date.now()))), parts);
+  return textAt(Date.now());
+}
 
 /** The time, which changes every second. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), agesRedrawMs);
-    return () => clearInterval(timer);
-  }, []);
+  useEffect(() => listen(() => setNow(Date.now())), []);
   return now;
 }
 
-/** How long ago something was. The exact time is the title. */
+/** How long ago something was. The exact time is the title. The first title takes 40 ms, so each is written when a pointer comes. */
 export function Age({ at }: { at: number }) {
+  const dateTime = useMemo(() => new Date(at).toISOString(), [at]);
+  const text = useTimeText((now) => ageText(now - at), at);
   return (
-    <time dateTime={new Date(at).toISOString()} title={new Date(at).toLocaleString()}>
-      {ageText(useNow() - at)}
+    <time
+      dateTime={dateTime}
+      onPointerEnter={(event) => {
+        event.currentTarget.title = new Date(at).toLocaleString();
+      }}
+    >
+      {text}
     </time>
   );
 }

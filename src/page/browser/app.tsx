@@ -78,7 +78,7 @@ export function App() {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
   }, [waiting, end]);
 
-  if (!state) return end === undefined ? <p class="no-session">Loading …</p> : <NoSession why={end} />;
+  if (!state) return end === undefined ? <p class="no-session late">Loading …</p> : <NoSession why={end} />;
   const shown = viewsOf(state);
   const view = shown.includes(place.view) ? place.view : "now";
   return (

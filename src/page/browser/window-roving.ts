@@ -1,6 +1,6 @@
 /** One Tab stop in a list that draws only its visible rows. */
 import type { RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { placeAfter } from "./list-keys.ts";
 
 interface WindowRoving {
@@ -18,7 +18,10 @@ export function useWindowRoving(
 ): WindowRoving {
   const [current, setCurrent] = useState<string>();
   const isFocusWanted = useRef(false);
-  const stop = current !== undefined && ids.includes(current) ? current : ids.find((id) => id !== undefined);
+  const stop = useMemo(
+    () => (current !== undefined && ids.includes(current) ? current : ids.find((id) => id !== undefined)),
+    [ids, current],
+  );
   // The row may be drawn only now.
   useLayoutEffect(() => {
     if (!isFocusWanted.current) return;

@@ -175,7 +175,10 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
     tools: known?.tools.length,
     denied: known?.denied || undefined,
     held: known?.held?.tools.map((tool) => tool.name),
-    askedAt: known && askedAt(registryOf(catalog.config, name), known),
+    // It looks at a file, and the page of many servers reads the facts several times a second without it.
+    get askedAt() {
+      return known && askedAt(registryOf(catalog.config, name), known);
+    },
     protocol,
     version,
   };

@@ -206,6 +206,8 @@ export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
   const tools = JSON.parse(json) as PreparedTools;
   await eventLoopTurn();
   make(wanted, tools);
+  // The first search takes long, too.
+  await eventLoopTurn();
 }
 
 /**

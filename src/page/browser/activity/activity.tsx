@@ -41,7 +41,7 @@ export function Activity({
 }: ActivityProps) {
   const { executions, servers, viewer } = state;
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
-  const { found, problem, more } = useActivity(query, mark);
+  const { found, problem, more, onSeen } = useActivity(query, mark);
   const rows = found?.rows ?? [];
   const isFiltered = Object.values(query).some((value) => value !== undefined);
   const change = (next: Query) => {
@@ -118,6 +118,7 @@ export function Activity({
             chosen={chosen}
             onChoose={onChoose}
             onMore={found?.next === undefined ? undefined : more}
+            onSeen={onSeen}
           />
         )}
       </section>

@@ -8,6 +8,9 @@ import type { Reason } from "../problem.tsx";
 /** Silence after which a text is searched. */
 const typedMs = 150;
 
+/** Rows below the window that stay when the list is read again. The others are loaded again by a scroll. */
+const keptRowsBelow = 200;
+
 export interface Query {
   text?: string | undefined;
   state?: string | undefined;
@@ -32,13 +35,26 @@ export interface Found {
   doors: string[];
 }
 
-/** The rows of the new first page, and after them the known older ones. */
-function withHead({ executions, ...head }: PageActivity, known: Found | undefined): Found {
+/** The rows with the same objects as before where nothing has changed, so that they are not drawn again. */
+function unchanged(read: readonly PageExecution[], known: readonly PageExecution[]): PageExecution[] {
+  const before = new Map(known.slice(0, 2 * read.length).map((row) => [row.id, row]));
+  return read.map((row) => {
+    const same = before.get(row.id);
+    return same && JSON.stringify(same) === JSON.stringify(row) ? same : row;
+  });
+}
+
+/** The rows of the new first page, and after them those of the known older ones that are near the window. `seen` rows are above its end. */
+function withHead({ executions: read, ...head }: PageActivity, known: Found | undefined, seen: number): Found {
   const last = head.next;
+  const executions = unchanged(read, known?.rows ?? []);
   if (last === undefined || known === undefined) return { rows: executions, ...head };
   const isNew = new Set(executions.map(({ id }) => id));
   const older = known.rows.filter(({ id, isOver }) => isOver && id < last && !isNew.has(id));
-  return { rows: [...executions, ...older], ...head, next: older.length > 0 ? known.next : last };
+  if (older.length === 0) return { rows: executions, ...head };
+  const kept = older.slice(0, Math.max(0, seen + keptRowsBelow - executions.length));
+  const next = kept.length === older.length ? known.next : (kept.at(-1)?.id ?? last);
+  return { rows: [...executions, ...kept], ...head, next };
 }
 
 interface Activity {
@@ -46,6 +62,8 @@ interface Activity {
   problem: Reason | undefined;
   /** Loads the next page, unless it is being loaded. */
   more(): void;
+  /** Says how many rows are above the end of the window. */
+  onSeen(rows: number): void;
 }
 
 /** The list is read again when `mark` changes. */
@@ -55,6 +73,7 @@ export function useActivity(query: Query, mark: string): Activity {
   const asked = useRef(0);
   const isLoading = useRef(false);
   const shownFor = useRef<string | undefined>(undefined);
+  const seen = useRef(0);
   const key = JSON.stringify(query);
   useEffect(() => {
     const number = ++asked.current;
@@ -63,7 +82,7 @@ export function useActivity(query: Query, mark: string): Activity {
       try {
         const head = await get<PageActivity>(pathOf(query));
         if (number !== asked.current) return;
-        setFound((known) => withHead(head, isOther ? undefined : known));
+        setFound((known) => withHead(head, isOther ? undefined : known, seen.current));
         shownFor.current = key;
         setProblem(undefined);
       } catch (error) {
@@ -82,8 +101,12 @@ export function useActivity(query: Query, mark: string): Activity {
     get<PageActivity>(pathOf(query, after))
       .then(
         ({ executions, next }) => {
-          if (number !== asked.current) return;
-          setFound((known) => known && { ...known, rows: [...known.rows, ...executions], next });
+          const isCurrent = number === asked.current;
+          // The list may have been read again meanwhile. Then the list asks again for what follows its end.
+          setFound((known) => {
+            if (!isCurrent || known?.next !== after) return known && { ...known };
+            return { ...known, rows: [...known.rows, ...executions], next };
+          });
         },
         (error: Reason) => setProblem(error),
       )
@@ -91,7 +114,10 @@ export function useActivity(query: Query, mark: string): Activity {
         isLoading.current = false;
       });
   }, [found, key]);
-  return { found, problem, more };
+  const onSeen = useCallback((rows: number) => {
+    seen.current = rows;
+  }, []);
+  return { found, problem, more, onSeen };
 }
 
 /** One execution with its calls, which are read again when `row`, its row in a list, changes. */

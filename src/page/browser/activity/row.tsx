@@ -51,9 +51,15 @@ export function ToolMarks({ tools }: Pick<PageExecution, "tools">) {
 
 /** A bar on the scale that all rows share, with the time. The time of an execution that has not ended grows. */
 export function DurationBar({ execution: { isOver, startedAt, durationMs, kind } }: { execution: PageExecution }) {
-  const now = useNow();
-  const ms = durationMs ?? (isOver ? undefined : now - startedAt);
-  if (ms === undefined) return <span class="took" />;
+  if (durationMs !== undefined) return <Took ms={durationMs} kind={kind} />;
+  return isOver ? <span class="took" /> : <Taking startedAt={startedAt} kind={kind} />;
+}
+
+function Taking({ startedAt, kind }: Pick<PageExecution, "startedAt" | "kind">) {
+  return <Took ms={useNow() - startedAt} kind={kind} />;
+}
+
+function Took({ ms, kind }: { ms: number; kind: PageExecution["kind"] }) {
   return (
     <span class="took">
       <span class="track" aria-hidden="true">

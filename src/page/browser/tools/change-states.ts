@@ -1,4 +1,5 @@
 /** Sets tools to allow, ask or deny, with a way back. */
+import { useMemo, useRef } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageImpact, PageStatesChanged, PageToolRow, PageToolState } from "../../tools-contract.ts";
 import { post } from "../client.ts";
@@ -51,5 +52,8 @@ export function useStates(changed: () => void): States {
       );
       changed();
     });
-  return { isRunning, set };
+  const latest = useRef(set);
+  latest.current = set;
+  // The rows of a long list are drawn again only if it is another object.
+  return useMemo(() => ({ isRunning, set: (tools, state) => latest.current(tools, state) }), [isRunning]);
 }

@@ -24,6 +24,8 @@ export interface ToolQuery {
 }
 
 export interface ListedTool {
+  /** See `keyOf`. */
+  key: string;
   row: PageToolRow;
   use: PageToolUse | undefined;
   /** The place in an agent's search, from 1. */
@@ -38,6 +40,8 @@ export const keyOf = ({ server, name }: Pick<PageToolRow, "server" | "name">) =>
 
 interface FoundTools {
   table: PageToolTable | undefined;
+  /** All tools of the table, by their keys. */
+  byKey: ReadonlyMap<string, PageToolRow>;
   lines: Line[];
   /** The number of tools among the lines. */
   count: number;
@@ -50,9 +54,10 @@ export function useTools(query: ToolQuery, mark: unknown): FoundTools {
   const [table] = useLoaded<PageToolTable>(`policy/tools${behind}`, mark);
   const uses = useUses();
   const { found, problem } = useSearch(query, mark);
-  const lines = useMemo(() => (table ? linesOf(table.tools, uses, query, found) : []), [table, uses, query, found]);
+  const byKey = useMemo(() => new Map((table?.tools ?? []).map((row) => [keyOf(row), row])), [table]);
+  const lines = useMemo(() => (table ? linesOf(byKey, uses, query, found) : []), [byKey, uses, query, found]);
   const count = useMemo(() => lines.filter((line) => "tool" in line).length, [lines]);
-  return { table, lines, count, problem };
+  return { table, byKey, lines, count, problem };
 }
 
 function useUses(): ReadonlyMap<string, PageToolUse> {
@@ -89,12 +94,12 @@ function useSearch({ text = "", door }: ToolQuery, mark: unknown) {
 }
 
 function linesOf(
-  tools: readonly PageToolRow[],
+  tools: ReadonlyMap<string, PageToolRow>,
   uses: ReadonlyMap<string, PageToolUse>,
   query: ToolQuery,
   found: PageSearch | undefined,
 ): Line[] {
-  const listed = tools.map((row): ListedTool => ({ row, use: uses.get(keyOf(row)) })).filter(fits(query));
+  const listed = [...tools].map(([key, row]): ListedTool => ({ key, row, use: uses.get(key) })).filter(fits(query));
   if (!found) return inOrder(listed.filter(hasWords(query.text ?? "")), query.order).map((tool) => ({ tool }));
   const byShown = new Map(listed.map((tool) => [shownKey(tool.row.server, tool.row.shownAs ?? tool.row.name), tool]));
   const ranked = found.found.flatMap((each, place): Line[] => {
@@ -105,8 +110,8 @@ function linesOf(
   });
   const usual = ranked.filter((line) => rankOf(line) <= found.usual);
   const further = ranked.slice(usual.length);
-  const shown = new Set(ranked.flatMap((line) => ("tool" in line ? [keyOf(line.tool.row)] : [])));
-  const others = listed.filter((tool) => !shown.has(keyOf(tool.row))).filter(hasWords(query.text ?? ""));
+  const shown = new Set(ranked.flatMap((line) => ("tool" in line ? [line.tool.key] : [])));
+  const others = listed.filter((tool) => !shown.has(tool.key)).filter(hasWords(query.text ?? ""));
   const named = inOrder(others, query.order).map((tool): Line => ({ tool }));
   return [
     { heading: found.problem ?? (ranked.length === 0 ? "An agent finds nothing with these words" : "An agent finds") },

@@ -1,14 +1,15 @@
 /** The list of tools: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
-import { useRef } from "preact/hooks";
+import { useCallback, useMemo, useRef } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageToolState } from "../../tools-contract.ts";
 import { Age } from "../age.tsx";
 import { Text, ToolName } from "../text.tsx";
+import { keptUnchanged } from "../unchanged.ts";
 import { useWindowRoving } from "../window-roving.ts";
 import { useIsWide, useWindowRows } from "../window-rows.ts";
 import { type States, stateWords } from "./change-states.ts";
-import { keyOf, type Line, type ListedTool } from "./found-tools.ts";
+import type { Line, ListedTool } from "./found-tools.ts";
 
 /** Width from which a row is one line, and the heights of rows, in pixels. A found tool has a line for its signature. */
 const [oneLinePixels, lowRowPixels, highRowPixels, foundRowPixels] = [760, 40, 72, 64];
@@ -20,27 +21,33 @@ interface ToolListProps {
   canChange: boolean;
   states: States;
   onShow(key: string): void;
-  onChoose(chosen: ReadonlySet<string>): void;
+  /** Takes the chosen keys, or what makes them of those that are chosen. */
+  onChoose(chosen: ReadonlySet<string> | ((known: ReadonlySet<string>) => ReadonlySet<string>)): void;
 }
 
-const idOf = (line: Line) => ("tool" in line ? keyOf(line.tool.row) : undefined);
+const idOf = (line: Line) => ("tool" in line ? line.tool.key : undefined);
 
 export function ToolList({ lines, shown, chosen, canChange, states, onShow, onChoose }: ToolListProps) {
   const list = useRef<HTMLUListElement>(null);
   const isWide = useIsWide(list, oneLinePixels);
   const isFound = lines.some((line) => "heading" in line);
-  const drawn = useWindowRows(list, lines.length, isWide ? (isFound ? foundRowPixels : lowRowPixels) : highRowPixels);
-  const ids = lines.map(idOf);
+  const rowPixels = isWide ? (isFound ? foundRowPixels : lowRowPixels) : highRowPixels;
+  const drawn = useWindowRows(list, lines.length, rowPixels);
+  const ids = useMemo(() => lines.map(idOf), [lines]);
   const { stop, setCurrent, onKeyDown } = useWindowRoving(list, ids, drawn.scrollTo);
-  const all = ids.filter((id) => id !== undefined);
-  const isAll = all.length > 0 && all.every((id) => chosen.has(id));
-  const toggle = (id: string) => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    onChoose(next);
-  };
+  const all = useMemo(() => ids.filter((id) => id !== undefined), [ids]);
+  const isAll = useMemo(() => all.length > 0 && all.every((id) => chosen.has(id)), [all, chosen]);
+  const toggle = useCallback(
+    (id: string) =>
+      onChoose((known) => {
+        const next = new Set(known);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [onChoose],
+  );
   return (
-    <div class={`tool-list ${isWide ? "wide" : "high"} ${isFound ? "found" : ""}`}>
+    <div class={`tool-list ${isWide ? "wide" : "high"} ${isFound ? "found" : ""} ${canChange ? "" : "fixed"}`}>
       <div class="tool-head about">
         {canChange && (
           <input
@@ -66,48 +73,24 @@ export function ToolList({ lines, shown, chosen, canChange, states, onShow, onCh
         )}
       </div>
       <ul class="activity-rows" ref={list} style={{ height: `${drawn.height}px` }} onKeyDown={onKeyDown}>
-        {drawn.rows.map(({ index, start, size }) => {
-          const line = lines[index];
-          if (!line) return null;
-          const id = idOf(line);
+        {lines.slice(drawn.from, drawn.end).map((line, at) => {
+          const [place, id] = [drawn.from + at, idOf(line)];
           return (
-            <li
-              key={id ?? `line ${index}`}
-              aria-setsize={lines.length}
-              aria-posinset={index + 1}
-              style={{ height: `${size}px`, transform: `translateY(${start - drawn.margin}px)` }}
-            >
-              {"heading" in line && (
-                <h3 class="tool-heading about">
-                  <Text>{line.heading}</Text>
-                </h3>
-              )}
-              {"other" in line && (
-                <div class="tool-row other">
-                  <span class="rank">{line.rank}</span>
-                  <span class="cell-tool">
-                    <Text>{line.other.id}</Text> <span class="badge">{line.other.kind}</span>
-                    <span class="signature">
-                      <Text>{line.other.signature}</Text>
-                    </span>
-                  </span>
-                </div>
-              )}
-              {"tool" in line && id !== undefined && (
-                <Row
-                  tool={line.tool}
-                  id={id}
-                  isShown={id === shown}
-                  isChosen={chosen.has(id)}
-                  isStop={id === stop}
-                  canChange={canChange}
-                  states={states}
-                  onFocus={() => setCurrent(id)}
-                  onShow={() => onShow(id)}
-                  onToggle={() => toggle(id)}
-                />
-              )}
-            </li>
+            <DrawnLine
+              key={id ?? `line ${place}`}
+              line={line}
+              place={place}
+              total={lines.length}
+              pixels={rowPixels}
+              isShown={id !== undefined && id === shown}
+              isChosen={id !== undefined && chosen.has(id)}
+              isStop={id !== undefined && id === stop}
+              canChange={canChange}
+              states={states}
+              onFocus={setCurrent}
+              onShow={onShow}
+              onToggle={toggle}
+            />
           );
         })}
       </ul>
@@ -116,36 +99,79 @@ export function ToolList({ lines, shown, chosen, canChange, states, onShow, onCh
 }
 
 interface RowProps {
-  tool: ListedTool;
-  id: string;
   isShown: boolean;
   isChosen: boolean;
   isStop: boolean;
   canChange: boolean;
   states: States;
-  onFocus(): void;
-  onShow(): void;
-  onToggle(): void;
+  /** These get the key of the tool. */
+  onFocus(key: string): void;
+  onShow(key: string): void;
+  onToggle(key: string): void;
 }
 
-function Row({ tool, id, isShown, isChosen, isStop, canChange, states, onFocus, onShow, onToggle }: RowProps) {
-  const { row, use, rank, signature } = tool;
+interface DrawnLineProps extends RowProps {
+  line: Line;
+  /** The place in the list, from 0. */
+  place: number;
+  total: number;
+  pixels: number;
+}
+
+const DrawnLine = keptUnchanged(({ line, place, total, pixels, ...row }: DrawnLineProps) => (
+  <li
+    aria-setsize={total}
+    aria-posinset={place + 1}
+    style={{ height: `${pixels}px`, transform: `translateY(${place * pixels}px)` }}
+  >
+    {"heading" in line && (
+      <h3 class="tool-heading about">
+        <Text>{line.heading}</Text>
+      </h3>
+    )}
+    {"other" in line && (
+      <div class="tool-row other">
+        <span class="rank">{line.rank}</span>
+        <span class="cell-tool">
+          <Text>{line.other.id}</Text> <span class="badge">{line.other.kind}</span>
+          <span class="signature">
+            <Text>{line.other.signature}</Text>
+          </span>
+        </span>
+      </div>
+    )}
+    {"tool" in line && <Row tool={line.tool} {...row} />}
+  </li>
+));
+
+function Row({
+  tool,
+  isShown,
+  isChosen,
+  isStop,
+  canChange,
+  states,
+  onFocus,
+  onShow,
+  onToggle,
+}: RowProps & { tool: ListedTool }) {
+  const { key, row, use, rank, signature } = tool;
   const { server, name, shownAs, description, state, effect, labels, rules, isEdited } = row;
   const tabIndex = isStop ? 0 : -1;
   const called = `${visible(server)}.${visible(name)}`;
   return (
-    <div class={`tool-row ${state}`} aria-current={isShown ? "true" : undefined} onFocusIn={onFocus}>
+    <div class={`tool-row ${state}`} aria-current={isShown ? "true" : undefined} onFocusIn={() => onFocus(key)}>
       {canChange && (
         <input
           type="checkbox"
           aria-label={`Choose ${called}`}
           tabIndex={tabIndex}
           checked={isChosen}
-          onChange={onToggle}
+          onChange={() => onToggle(key)}
         />
       )}
       <StateChoice called={called} state={state} tabIndex={tabIndex} canChange={canChange} states={states} row={row} />
-      <button type="button" class="cell-tool" tabIndex={tabIndex} data-item={id} onClick={onShow}>
+      <button type="button" class="cell-tool" tabIndex={tabIndex} data-item={key} onClick={() => onShow(key)}>
         {rank !== undefined && <span class="rank">{rank}</span>}
         <ToolName server={server} tool={name} />
         {signature !== undefined && (

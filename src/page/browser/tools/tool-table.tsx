@@ -1,6 +1,6 @@
 /** The table of all tools: filters, the list, the bar for chosen tools, and one tool beside it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import type { PageRules } from "../../contract.ts";
 import { useLoaded } from "../notice.tsx";
@@ -26,23 +26,24 @@ interface ToolTableProps {
 
 export function ToolTableView({ choice, mark, door, onDoor, onExecution }: ToolTableProps) {
   const [own, setQuery] = useState<ToolQuery>({});
-  const query = door === undefined ? own : { ...own, door };
+  const query = useMemo(() => (door === undefined ? own : { ...own, door }), [own, door]);
   // A change of the config, or one of ours.
   const [turn, setTurn] = useState(0);
-  const { table, lines, count, problem } = useTools(query, `${mark} ${turn}`);
+  const { table, byKey, lines, count, problem } = useTools(query, `${mark} ${turn}`);
   const [rules] = useLoaded<PageRules>("rules", mark);
   const [shown, setShown] = useState<string>();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const states = useStates(() => setTurn((each) => each + 1));
   useEffect(() => setChosen(new Set()), [door]);
   const tools = table?.tools ?? [];
-  const detail = tools.find((row) => keyOf(row) === shown);
+  const detail = shown === undefined ? undefined : byKey.get(shown);
+  const servers = useMemo(() => [...new Set(tools.map(({ server }) => server))], [table]);
   const close = () => {
     setShown(undefined);
     setTimeout(() => document.querySelector<HTMLElement>(`[data-item="${CSS.escape(shown ?? "")}"]`)?.focus());
   };
   useStickyTop(lines.length > 0);
-  const picked = tools.filter((row) => chosen.has(keyOf(row)));
+  const picked = useMemo(() => tools.filter((row) => chosen.has(keyOf(row))), [chosen, table]);
   const change = (next: ToolQuery) => {
     onDoor(next.door);
     setQuery(next);
@@ -65,7 +66,7 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution }: ToolT
           </h2>
           <ToolFilters
             query={query}
-            servers={[...new Set(tools.map(({ server }) => server))]}
+            servers={servers}
             doors={rules?.doors.map(({ name }) => name) ?? []}
             onChange={change}
           />
