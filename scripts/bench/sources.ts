@@ -25,6 +25,9 @@ const files: Record<string, string> = {
 /** Maximum number of rounds: each reads all documents. */
 const maxRounds = 3;
 
+/** How long the first session lasts after its search, in milliseconds, so that both keep what they have read before they end. */
+const restOfSessionMs = 10_000;
+
 interface Played {
   operations: number;
   firstMs: number;
@@ -86,7 +89,9 @@ async function play(
   folder: string,
 ): Promise<Played> {
   const first = await start(folder, true);
-  const { readyMs: firstMs } = await closed(first);
+  const { readyMs: firstMs } = first;
+  await Bun.sleep(restOfSessionMs);
+  await first[Symbol.asyncDispose]();
   await using ready = await start(folder, false);
   const played: Played = {
     operations: 0,
@@ -118,9 +123,4 @@ async function play(
 function wrongIn(name: string, played: Played[]): string[] {
   const wrong = new Set(played.flatMap(({ wrong }) => wrong));
   return wrong.size === 0 ? [] : [`Tasks that ${name} did not do right: ${[...wrong].join(", ")}.`];
-}
-
-async function closed(ready: Ready): Promise<Ready> {
-  await ready[Symbol.asyncDispose]();
-  return ready;
 }

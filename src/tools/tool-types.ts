@@ -9,13 +9,25 @@ export function typeNames({ name }: RegistryTool): { args: string; result: strin
   return { args: `${base}Arguments`, result: `${base}Result` };
 }
 
-export function declaredArguments({ inputSchema }: RegistryTool, name: string, taken: Set<string>): string {
+/** The declarations of the types of a tool. */
+export interface DeclaredTypes {
+  args: string;
+  result: string;
+}
+
+export function declaredTypes(tool: RegistryTool): DeclaredTypes {
+  const { args, result } = typeNames(tool);
+  const taken = new Set([args, result]);
+  return { args: declaredArguments(tool, args, taken), result: declaredResult(tool, result, taken) };
+}
+
+function declaredArguments({ inputSchema }: RegistryTool, name: string, taken: Set<string>): string {
   const schema = Object.keys(inputSchema).length === 0 ? { type: "object" } : inputSchema;
   return declareType(schema, name, taken, "arguments").trimEnd();
 }
 
 /** The declared type, else the observed one, else the type of a well-known server, else `unknown`. */
-export function declaredResult(tool: RegistryTool, name: string, taken: Set<string>): string {
+function declaredResult(tool: RegistryTool, name: string, taken: Set<string>): string {
   const { outputSchema, observed, known } = tool;
   const format = known?.text === undefined ? "" : comment(known.text, "");
   if (outputSchema) {

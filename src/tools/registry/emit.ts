@@ -4,7 +4,7 @@ import type { RegistryServer, RegistryTool } from "../model.ts";
 import { assignFileNames, functionName } from "../names.ts";
 import { sampleArguments } from "../sample.ts";
 import { effectsOf, exampleCall, firstSentence, needsNoArguments, signature } from "../signature.ts";
-import { declaredArguments, declaredResult, typeNames } from "../tool-types.ts";
+import { type DeclaredTypes, declaredTypes, typeNames } from "../tool-types.ts";
 import { freeName } from "../types/declarations.ts";
 import { comment } from "../types/documentation.ts";
 import { keyText } from "../types/printer.ts";
@@ -29,15 +29,18 @@ export function isProgramText(text: string): boolean {
 
 /** All generated files of a server: the modules of its tools, and its declarations for programs. */
 export function filesOfServer(server: RegistryServer): EmittedFile[] {
+  // Two files of each tool have its types.
+  const types = new Map(server.tools.map((tool) => [tool, declaredTypes(tool)]));
+  const typesOf = (tool: RegistryTool) => types.get(tool)!;
   return [
-    ...emitServer(server),
-    { name: serverGlobalName, text: serverGlobal(server) },
+    ...emitServer(server, typesOf),
+    { name: serverGlobalName, text: serverGlobal(server, typesOf) },
     { name: serverModuleName, text: serverModule(server) },
   ];
 }
 
 /** One file for each tool; `index.ts` exports all tools, `client.ts` has them as one object, and `example.ts` calls one. */
-export function emitServer(server: RegistryServer): EmittedFile[] {
+export function emitServer(server: RegistryServer, typesOf = declaredTypes): EmittedFile[] {
   const files = assignFileNames(server.tools.map((tool) => tool.name));
   const all = server.tools.map((tool) => ({ tool, path: `./${files.get(tool.name)}.ts` }));
   return [
@@ -48,7 +51,7 @@ export function emitServer(server: RegistryServer): EmittedFile[] {
           { name: "example.ts", text: emitExample(server) },
         ]
       : []),
-    ...all.map(({ tool, path }) => ({ name: path.slice(2), text: emitTool(server, tool) })),
+    ...all.map(({ tool, path }) => ({ name: path.slice(2), text: emitTool(server, tool, typesOf(tool)) })),
   ];
 }
 
@@ -57,11 +60,10 @@ interface ToolFile {
   path: string;
 }
 
-function emitTool(server: RegistryServer, tool: RegistryTool): string {
+function emitTool(server: RegistryServer, tool: RegistryTool, types: DeclaredTypes): string {
   const { inputSchema, description } = tool;
   const call = functionName(tool.name);
   const { args, result } = typeNames(tool);
-  const taken = new Set([args, result]);
   const optional = needsNoArguments(inputSchema);
   const summary = firstSentence(description, 200);
   return programFile(
@@ -75,8 +77,8 @@ function emitTool(server: RegistryServer, tool: RegistryTool): string {
 };`,
     `export const example = ${json(exampleCall(server, tool))};`,
     `export const notes = ${json(notesOf(server, tool))};`,
-    declaredArguments(tool, args, taken),
-    declaredResult(tool, result, taken),
+    types.args,
+    types.result,
     `${comment(summary, "")}export function ${call}(args: ${args}${optional ? " = {}" : ""}): Promise<${result}> {
   return call(tool.server, tool.name, args);
 }`,

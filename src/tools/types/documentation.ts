@@ -55,6 +55,7 @@ function factsOf(schema: JsonObject): string[] {
 
 /** `1 to 5 items`, or `at most 5, more than 0`; empty without bounds. */
 function range(unit: string, least: unknown, most: unknown, above?: unknown, below?: unknown): string[] {
+  if ([least, most, above, below].every((value) => value === undefined)) return [];
   const bound = (text: string, value: unknown) => (typeof value === "number" ? [`${text} ${value}`] : []);
   const isBoth = typeof least === "number" && typeof most === "number";
   const texts = [

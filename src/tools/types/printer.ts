@@ -87,6 +87,7 @@ const anyObject = "Record<string, unknown>";
 const vague = new Set(["string", "number", "boolean", "unknown[]", anyObject]);
 
 export function joinedByOr(types: string[]): string {
+  if (types.length === 1) return types[0]!;
   const distinct = new Set(types);
   if (distinct.size > 1) distinct.delete("never");
   if (distinct.size === 0 || distinct.has(anything)) return anything;
@@ -132,11 +133,27 @@ function isCombined(text: string): boolean {
   if (!text.includes(" ")) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]!;
-    if (character === '"' || character === "`") at = endOfText(text, at);
-    else if ("{[(<".includes(character)) depth += 1;
-    else if ("}])>".includes(character)) depth -= 1;
-    else if (depth === 0 && (character === "|" || character === "&")) return true;
+    switch (text[at]) {
+      case '"':
+      case "`":
+        at = endOfText(text, at);
+        break;
+      case "{":
+      case "[":
+      case "(":
+      case "<":
+        depth += 1;
+        break;
+      case "}":
+      case "]":
+      case ")":
+      case ">":
+        depth -= 1;
+        break;
+      case "|":
+      case "&":
+        if (depth === 0) return true;
+    }
   }
   return false;
 }

@@ -7,7 +7,7 @@ import { askDeclarations, asksModel, askType } from "../../asks-model.ts";
 import type { RegistryServer, RegistryTool } from "../../model.ts";
 import { assignFileNames } from "../../names.ts";
 import { firstSentence, needsNoArguments } from "../../signature.ts";
-import { declaredArguments, declaredResult, typeNames } from "../../tool-types.ts";
+import { type DeclaredTypes, declaredTypes, typeNames } from "../../tool-types.ts";
 import { typeName } from "../../types/declarations.ts";
 import { comment } from "../../types/documentation.ts";
 import { keyText } from "../../types/printer.ts";
@@ -17,14 +17,14 @@ import { codeNames, serverModuleName, variableNames } from "./server-module.ts";
 /** Has a dash, so it is the file name of no tool. */
 export const serverGlobalName = "server-global.d.ts";
 
-export function serverGlobal(server: RegistryServer): string {
+export function serverGlobal(server: RegistryServer, typesOf: (tool: RegistryTool) => DeclaredTypes): string {
   const files = assignFileNames(server.tools.map(({ name }) => name));
   const type = `${typeName(server.name)}Server`;
   const texts = [
     generatedMark,
     `/// <reference path="../../globals.d.ts" />\n/// <reference path="./${serverModuleName}" />`,
     "export {};",
-    ...server.tools.map((tool) => toolBlock(tool, blockName(tool, files))),
+    ...server.tools.map((tool) => toolBlock(typesOf(tool), blockName(tool, files))),
     ...(server.tools.some((tool) => asksModel(server.name, tool)) ? [askDeclarations] : []),
     serverInterface(server, type, files),
     `declare global {\n${globalName(server, type)}  namespace Claudikins {\n    interface Servers {\n${servers(server, type)}    }\n  }\n}`,
@@ -44,7 +44,7 @@ export function withToolsAgain(
     const last = `\n${blockEnd(block)}\n`;
     const end = before.indexOf(last, start);
     if (start === -1 || end === -1) return before;
-    return `${before.slice(0, start + 1)}${toolBlock(tool, block)}${before.slice(end + last.length - 1)}`;
+    return `${before.slice(0, start + 1)}${toolBlock(declaredTypes(tool), block)}${before.slice(end + last.length - 1)}`;
   }, text);
 }
 
@@ -56,15 +56,8 @@ function blockName({ name }: RegistryTool, files: ReadonlyMap<string, string>): 
 const blockStart = (name: string) => `declare namespace ${name} {`;
 const blockEnd = (name: string) => `} // ${name}`;
 
-function toolBlock(tool: RegistryTool, block: string): string {
-  const { args, result } = typeNames(tool);
-  const taken = new Set([args, result]);
-  return [
-    blockStart(block),
-    declaredArguments(tool, args, taken),
-    usable(declaredResult(tool, result, taken)),
-    blockEnd(block),
-  ].join("\n");
+function toolBlock({ args, result }: DeclaredTypes, block: string): string {
+  return [blockStart(block), args, usable(result), blockEnd(block)].join("\n");
 }
 
 /** Comments and texts, or the type `unknown`, which is not the name of a member. */
