@@ -16,6 +16,7 @@ const scriptEntries = {
   browser: [
     ...guestParts.map((part) => `sandbox/guest/${part}`),
     "page/browser/main.tsx",
+    "page/browser/editor/script.ts",
     "page/browser/execution/script.ts",
   ],
 };

@@ -83,8 +83,12 @@ export class ExecutionsReader {
     const stored = (await this.#storedNow(asking)).filter((each) => person === undefined || each.person?.id === person);
     const open = stored.filter(isOpen).length;
     const all = await this.#withoutRecorded(stored, recent);
+    // The runs of the last seconds are among the newest executions.
+    const newer = recent.filter(({ id, program }) => program !== undefined && !runs.some((each) => each.id === id));
     const ofPrograms = Map.groupBy(
-      inOrder(joined(stored, runs)).filter(({ program }) => program !== undefined),
+      inOrder(joined(stored, person === undefined ? [...newer, ...runs] : [])).filter(
+        ({ program }) => program !== undefined,
+      ),
       ({ program = "", door }) => programKey(program, door),
     );
     return {
