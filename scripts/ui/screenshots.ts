@@ -40,8 +40,18 @@ try {
         await page.keyboard.press("3");
         await page.locator("#server").waitFor();
         await shot("ui-servers-light");
+        await page.keyboard.press("5");
+        await page.locator(".tool-row").first().waitFor();
+        await shot("ui-tools-light");
+        await page.keyboard.press("7");
+        await page.locator(".cm-content").click();
+        await page.keyboard.type(
+          'const issues = await github.list_issues({ owner: "acme", repo: "shop" });\nreturn linear.',
+        );
+        await page.locator(".cm-tooltip-autocomplete").waitFor();
+        await shot("ui-try-it-light");
       }
-      for (const key of values.all ? ["1", "2", "3", "4", "5", "6", "7"] : []) {
+      for (const key of values.all ? ["1", "2", "3", "4", "5", "6", "7", "8"] : []) {
         await page.keyboard.press(key);
         await page.waitForTimeout(300);
         await shot(`${key}-${colorScheme}-${width}`);
