@@ -123,7 +123,7 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     const { page } = opened;
     await card(page).getByRole("button", { name: "Approve once" }).waitFor();
     expect(await card(page).getByRole("button", { name: "Always" }).count()).toBe(0);
-    expect(await card(page).getByRole("button", { name: "For this program" }).count()).toBe(0);
+    expect(await card(page).getByRole("button", { name: "Allow for this program" }).count()).toBe(0);
   });
 
   test("have arguments as a tree that is searched, with every digit, and nothing in it is markup", async () => {

@@ -123,12 +123,12 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     const decisions = [
       ["Approve once", { state: "approved", scope: "once", decidedBy: "page" }, "Approved once: github.merge"],
       [
-        "For this program",
+        "Allow for this program",
         { state: "approved", scope: "program", decidedBy: "page" },
         "Approved for the program: github.merge",
       ],
       [
-        "For the session",
+        "Allow for the session",
         { state: "approved", scope: "session", decidedBy: "page" },
         "Approved for the session: github.merge",
       ],

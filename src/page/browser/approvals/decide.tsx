@@ -60,11 +60,11 @@ export function Actions({ approval, mayWrite, isDisabled, form, onForm, decide }
         </button>
         {isProgram && (
           <button type="button" disabled={isDisabled} onClick={() => decide("program")}>
-            For this program <Key>P</Key>
+            Allow for this program <Key>P</Key>
           </button>
         )}
         <button type="button" disabled={isDisabled} onClick={() => decide("session")}>
-          For the session <Key>S</Key>
+          Allow for the session <Key>S</Key>
         </button>
         {mayWrite && (
           <button
@@ -73,7 +73,7 @@ export function Actions({ approval, mayWrite, isDisabled, form, onForm, decide }
             aria-expanded={form === "always"}
             onClick={() => toggle("always")}
           >
-            Always …
+            Always allow …
           </button>
         )}
         <span class="apart" />
