@@ -129,7 +129,7 @@ describe("a token", () => {
     await start();
     expect(await knock(bearer("ck_nobody-has-this-token-00000000"), "/mcp")).toEqual([401, "The token is wrong"]);
     const { headers, stored } = await issue();
-    const short = await issue({ lifeMs: 400 });
+    const short = await issue({ lifeMs: 3_000 });
     expect([await knock(headers, "/mcp"), await knock(short.headers, "/mcp")]).toEqual([
       [200, ""],
       [200, ""],
