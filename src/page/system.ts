@@ -77,7 +77,7 @@ export class SystemView {
     this.#options = options;
   }
 
-  /** What is known without a question to another machine. */
+  /** Asks no other machine. The newest version is the one that the last check has found. */
   version(): PageVersion {
     const { news, checkedAt } = knownNews(this.#options.env);
     const installation = ownInstallation();

@@ -1,4 +1,4 @@
-/** What is used of the quotas of a config, its doors and its servers. */
+/** The quotas of a config, its doors and its servers, and how much of each is used. */
 import { expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/load.ts";
 import { quotaStates, UsageQuotas } from "../../src/policy/quotas.ts";

@@ -180,6 +180,19 @@ test("a flood is refused cheaply, and other requests are answered meanwhile", as
   expect(door.stderr()).not.toContain(secret);
 });
 
+test("a sender is asked to try again while the secret cannot be read", async () => {
+  const argv = ["programs", "on", "read", "--webhook", "github", "--secret", "${LATER}", "--json"];
+  const { exitCode, stdout, stderr } = await cli(argv, { cwd: folder.path, env: { ...env, LATER: "later" } });
+  expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+  const { path } = JSON.parse(stdout).trigger;
+  // A new address is known a moment later.
+  const answer = await eventually(async () => {
+    const got = await post("{}", { "x-hub-signature-256": sign("{}", "later") }, path);
+    return got.status === 404 ? undefined : got;
+  });
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);
+});
+
 test("a trigger that is removed ends its address and its secret", async () => {
   expect(await claudikins("secrets", "list")).toContain("HOOK_TRIAGE_");
   await claudikins("programs", "off", "triage");

@@ -1,5 +1,5 @@
 /** For administrators: the people who have signed in, the groups, limits and deletion. For everybody who has signed in: the end of the viewer's own session. */
-import type { ComponentChildren } from "preact";
+
 import { useState } from "preact/hooks";
 import { counted, grouped } from "../../base/counted.ts";
 import { waitText } from "../../base/duration.ts";
@@ -7,6 +7,7 @@ import type { PageAdministration, PagePerson, PagePersonAbout, PageQuota, PageVi
 import { Age, useNow } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";
 import { post } from "./client.ts";
+import { Fact } from "./fact.tsx";
 import { useLooked } from "./looked.ts";
 import { useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
@@ -109,15 +110,6 @@ function About({ id }: { id: string }) {
         </Fact>
       )}
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

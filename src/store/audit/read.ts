@@ -85,7 +85,7 @@ export function subjectOf({
   return why ?? config;
 }
 
-/** Who has decided, in a few words. */
+/** The name of the person or the program that has decided. */
 export function deciderText({ by }: AuditLine): string {
   return by.person?.name ?? [by.user, by.parent].filter(Boolean).join(", from ");
 }

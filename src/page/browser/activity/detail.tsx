@@ -1,11 +1,12 @@
 /** One execution beside the list: what it is, its calls, and what can be done with it. */
-import type { ComponentChildren } from "preact";
+
 import { useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageExecution } from "../../activity-contract.ts";
 import { ChangeButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
+import { Fact } from "../fact.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem } from "../problem.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
@@ -131,15 +132,6 @@ function Facts({ execution, onQuery }: { execution: PageExecution; onQuery(query
         </button>
       </Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

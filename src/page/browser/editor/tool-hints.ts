@@ -1,4 +1,4 @@
-/** What is shown about a tool or a field: beside the completion, and when the pointer rests on its name. */
+/** The hint about a tool or a field. It stands beside the completion, and appears when the pointer rests on the name. */
 import { hoverTooltip } from "@codemirror/view";
 import { visible } from "../../../policy/visible.ts";
 import type { PageEditorTool } from "../../editor-contract.ts";

@@ -4,6 +4,7 @@ import { counted } from "../../../base/counted.ts";
 import type { PageAudit, PageAuditCheck, PageAuditEntry } from "../../system-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
+import { Fact } from "../fact.tsx";
 import { Field } from "../field.tsx";
 import { Choice, named } from "../filter-form.tsx";
 import { useLooked } from "../looked.ts";
@@ -107,14 +108,9 @@ function Entry({ entry, item, onExecution }: EntryProps) {
         <div class="audit-facts">
           <dl class="facts">
             {facts.map(({ name, value }) => (
-              <div key={name}>
-                <dt>
-                  <Text>{name}</Text>
-                </dt>
-                <dd>
-                  <Text>{value}</Text>
-                </dd>
-              </div>
+              <Fact key={name} name={name}>
+                <Text>{value}</Text>
+              </Fact>
             ))}
           </dl>
           {execution !== undefined && (

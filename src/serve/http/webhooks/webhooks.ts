@@ -49,7 +49,7 @@ export class Webhooks {
   async answer(request: Request, address: string): Promise<Response> {
     const webhook = request.method === "POST" ? await this.#addresses.find(address, this.#options.places) : undefined;
     if (!webhook) return nothingHere();
-    if (webhook === "unknown") return notYet();
+    if (webhook === "unknown") return notYet("The database cannot be reached");
     using admitted = this.#addresses.admit(address, Date.now());
     if (!admitted) return tooMuch();
     const body = await bodyOf(request);
@@ -62,8 +62,8 @@ export class Webhooks {
     const { form, answer } = trigger.on;
     const { log } = this.#options;
     const secret = await this.#secretOf(webhook);
-    const signed =
-      secret === undefined ? undefined : signedEvent(form, { headers: request.headers, body }, secret, Date.now());
+    if (secret === undefined) return notYet("The secret of this address cannot be read");
+    const signed = signedEvent(form, { headers: request.headers, body }, secret, Date.now());
     if (!signed) {
       log.info(`The trigger ${trigger.id} refused a request: its signature is wrong, missing or too old`);
       return nothingHere();
@@ -137,8 +137,9 @@ function tooMuch(): Response {
   return refusal(429, "Too much comes to this address: try again later", { "retry-after": retrySeconds });
 }
 
-function notYet(): Response {
-  return refusal(503, "The database cannot be reached: try again later", { "retry-after": retrySeconds });
+/** Some senders do not send again after a 404. */
+function notYet(why: string): Response {
+  return refusal(503, `${why}: try again later`, { "retry-after": retrySeconds });
 }
 
 function refusal(status: number, error: string, headers: Record<string, string> = {}): Response {
