@@ -66,6 +66,8 @@ describe.skipIf(chromiumPath === undefined)(`the view System in Chromium${browse
       await secrets.getByText("1 secret is not set").waitFor();
       await secrets.getByRole("button", { name: "Set GITHUB_TOKEN" }).focus();
       await page.keyboard.press("Enter");
+      // A person does not type before the field has the focus.
+      await secrets.getByLabel("Value").and(page.locator(":focus")).waitFor();
       await page.keyboard.type(value);
       expect(await secrets.getByLabel("Value").getAttribute("type")).toBe("password");
       await page.keyboard.press("Enter");
