@@ -217,8 +217,10 @@ test("code that is opened from an execution and changed begins with what that ha
     const answer = await page.post("api/editor/run", { code: "return 1;", dryRun: false, ...body });
     const { execution } = (await answer.json()) as { execution: string };
     await run("executions", "wait", execution);
-    const { stdout } = await run("executions", "show", execution, "--json");
-    const { agent, startedBy, labels = [] } = JSON.parse(stdout) as Record<string, unknown>;
+    const shown = async () => JSON.parse((await run("executions", "show", execution, "--json")).stdout);
+    // An execution is recorded a moment after its answer. Until then, its stored row is shown.
+    for (let looks = 0; looks < 100 && (await shown()).timeline === undefined; looks += 1) await Bun.sleep(50);
+    const { agent, startedBy, labels = [] } = (await shown()) as Record<string, unknown>;
     return { agent, startedBy, labels };
   };
   const from = { agent: "claudikins ui", startedBy: "exec" };

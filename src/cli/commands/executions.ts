@@ -59,6 +59,7 @@ const listed = {
   startedBy: about("serve: an agent sent it. exec: it was run from a shell. schedule: its time came", startedByShape),
   "door?": about("The door of the config behind which it was started", text),
   "person?": about("The person for whom it was started, who has signed in to serve --http", personShape),
+  "agent?": about("The agent, as it names itself", text),
   ...stateKeys,
 };
 
@@ -91,7 +92,6 @@ export const list = command({
     executions: listOf(
       record({
         ...listed,
-        "agent?": about("The agent, as it names itself", text),
         "folder?": about("The working folder", text),
         "comment?": about("The comment at the beginning of the program", text),
         "code?": about("The beginning of the program", text),
@@ -112,7 +112,6 @@ export const list = command({
     const shown = all.listed.filter((each) => fits(each, filter)).slice(0, args.limit ?? defaultRows);
     const executions = shown.map((each) => ({
       ...jsonOf(each),
-      ...(each.agent === undefined ? {} : { agent: each.agent }),
       ...(each.folder === undefined ? {} : { folder: each.folder }),
       ...(each.comment ? { comment: each.comment } : {}),
       ...(each.code === undefined ? {} : { code: codeOf(each) }),
@@ -294,8 +293,10 @@ export const cancel = command({
   },
 });
 
-function jsonOf({ id, startedAt, startedBy, door, person, state }: ListedExecution) {
-  return { id, startedAt, startedBy, ...(door === undefined ? {} : { door }), ...(person ? { person } : {}), ...state };
+function jsonOf({ id, startedAt, startedBy, door, person, agent, state }: ListedExecution) {
+  const known = { door, person, agent };
+  const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
+  return { id, startedAt, startedBy, ...given, ...state };
 }
 
 function placeText({ door, person }: ListedExecution): string {
