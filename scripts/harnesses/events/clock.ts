@@ -14,6 +14,7 @@ export const hasClocks = library !== undefined;
 
 export class Clock {
   readonly #file: string;
+  #movedAt = 0;
   aheadMs = 0;
 
   constructor(file: string) {
@@ -28,7 +29,13 @@ export class Clock {
 
   move(byMs: number): void {
     if (hasClocks) this.aheadMs += byMs;
+    if (byMs !== 0) this.#movedAt = performance.now();
     writeFileSync(this.#file, `${this.aheadMs < 0 ? "" : "+"}${this.aheadMs / 1_000}\n`);
+  }
+
+  /** Waits until the process has read its file since the last move. Until then it may refuse the times of senders. */
+  async isRead(): Promise<void> {
+    if (this.#movedAt > 0) await Bun.sleep(Math.max(0, this.#movedAt + 2_000 * readAgainSeconds - performance.now()));
   }
 
   /** The variables of the process. */

@@ -43,6 +43,7 @@ export interface Round {
 export async function eventRound(plan: Plan, site: Site, postgres: PostgresFixture | undefined): Promise<Round> {
   const { recorder } = site;
   const before = await untilAllEnded(site);
+  for (const { clock } of site.processes) await clock.isRead();
   const [firstAct, toldBefore] = [recorder.acts.length, new Set(site.told.keys())];
   recorder.isMended = false;
   const wrong: string[] = [];
