@@ -45,8 +45,8 @@ async function configs(choice: ConfigChoice): Promise<ParsedConfig[]> {
 function usesIn({ servers, mistakes: _, ...others }: ParsedConfig): [string, string][] {
   const parts = [...servers].map(([name, entry]) => [name, referringParts(entry)] as const);
   return [...parts, ...Object.entries(others)].flatMap(([user, value]) =>
-    [...referencesIn(value).values()].flatMap(({ secret }): [string, string][] =>
-      secret === undefined ? [] : [[user, secret]],
+    [...referencesIn(value).values()].flatMap((reference): [string, string][] =>
+      "secret" in reference ? [[user, reference.secret]] : [],
     ),
   );
 }

@@ -1,14 +1,25 @@
 /**
- * References to values that are read when they are needed: `${secret:NAME}` stands for a secret of the user, and `${command:PROGRAM …}` for
- * the first line that a program prints.
+ * References to values that are read when they are needed: `${secret:NAME}` stands for a secret of the user, `${command:PROGRAM …}` for
+ * the first line that a program prints, and `${kms:SERVICE KEY TEXT}` for a value that a key management service has encrypted.
  */
 import { isObject, withTexts } from "../../base/json-object.ts";
 
-const anyReference = /\$\{(?:secret|command):/;
+const anyReference = /\$\{(?:secret|command|kms):/;
+
+/** Key management services: those of AWS, Google and Azure, and the transit engine of Vault. */
+export const kmsNames = ["aws", "google", "azure", "vault"] as const;
+export type KmsName = (typeof kmsNames)[number];
+
+/** A value that is encrypted with a key of a service, as the service writes it. */
+export interface KmsText {
+  service: KmsName;
+  key: string;
+  text: string;
+}
 
 /** The words of a command may be quoted, so that they can contain braces and spaces. */
 const reference =
-  /\$\{(?:secret:([A-Za-z_]\w{0,63})|command:((?:[^{}"'$]|\$(?!\{)|"(?:[^"$]|\$(?!\{))*"|'(?:[^'$]|\$(?!\{))*')+))\}/g;
+  /\$\{(?:secret:([A-Za-z_]\w{0,63})|command:((?:[^{}"'$]|\$(?!\{)|"(?:[^"$]|\$(?!\{))*"|'(?:[^'$]|\$(?!\{))*')+)|kms:(aws|google|azure|vault) ([\w:/.+=@-]+) ([\w:/.+=-]+))\}/g;
 
 const secretName = /^[A-Za-z_]\w{0,63}$/;
 
@@ -16,15 +27,17 @@ export function isSecretName(text: string): boolean {
   return secretName.test(text);
 }
 
-export type Reference = { secret: string; command?: undefined } | { command: string; secret?: undefined };
+export type Reference = { secret: string } | { command: string } | { kms: KmsText };
 
 /** Each reference once, by its text, in the order of the value. The names of keys are not looked at. */
 export function referencesIn(value: unknown): Map<string, Reference> {
   const found = new Map<string, Reference>();
   const look = (each: unknown): void => {
     if (typeof each === "string") {
-      for (const [text, secret, command] of each.matchAll(reference)) {
-        found.set(text, secret === undefined ? { command: command ?? "" } : { secret });
+      for (const [text, secret, command, service, key = "", sealed = ""] of each.matchAll(reference)) {
+        if (secret !== undefined) found.set(text, { secret });
+        else if (command !== undefined) found.set(text, { command });
+        else found.set(text, { kms: { service: service as KmsName, key, text: sealed } });
       }
     } else if (Array.isArray(each)) each.forEach(look);
     else if (isObject(each)) Object.values(each).forEach(look);
@@ -127,7 +140,7 @@ function problemIn(value: object, keys: readonly string[]): ReferenceProblem | u
   for (const [key, each] of Object.entries(value)) {
     const texts = textsIn(each).filter((text) => anyReference.test(text));
     if (texts.length > 0 && !keys.includes(key)) {
-      return { key, text: `"\${secret:…}" and "\${command:…}" can only be in ${keys.join(", ")}` };
+      return { key, text: `"\${secret:…}", "\${command:…}" and "\${kms:…}" can only be in ${keys.join(", ")}` };
     }
     const rest = texts.map((text) => text.replace(reference, "")).find((text) => anyReference.test(text));
     if (rest !== undefined) return { key, text: formOf(rest) };
@@ -141,6 +154,8 @@ export function hasReference(value: unknown): boolean {
 }
 
 function formOf(text: string): string {
+  if (text.includes("${kms:"))
+    return `write \${kms:SERVICE KEY TEXT} as claudikins secrets encrypt prints it. The services are ${kmsNames.join(", ")}`;
   return text.includes("${secret:")
     ? "the name in ${secret:NAME} has at most 64 letters, digits and underscores, and does not begin with a digit"
     : "write ${command:PROGRAM ARGUMENT …}: without ${…} inside, and with quotes around braces";

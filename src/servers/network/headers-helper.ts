@@ -156,7 +156,7 @@ export function hasPrintedHeaders(server: NetworkServer): boolean {
 /** The headers with a command in their value, in lower case. */
 function commandedHeaders(server: NetworkServer): Record<string, string> {
   const isCommanded = (text: string) =>
-    [...referencesOf(server, text).values()].some(({ command }) => command !== undefined);
+    [...referencesOf(server, text).values()].some((reference) => "command" in reference);
   const found = Object.entries(server.headers).filter(([, text]) => isCommanded(text));
   return Object.fromEntries(found.map(([name, text]) => [name.toLowerCase(), text]));
 }

@@ -39,8 +39,8 @@ interface KnownValue {
 
 /** The values of references in an entry that were read until now, also earlier ones. */
 export function knownValuesOf(references: ReadonlyMap<string, Reference>): KnownValue[] {
-  return [...references].flatMap(([text, { secret }]) =>
-    [...(known.get(text) ?? [])].map((value) => ({ value, shown: secret === undefined ? "***" : text })),
+  return [...references].flatMap(([text, reference]) =>
+    [...(known.get(text) ?? [])].map((value) => ({ value, shown: "secret" in reference ? text : "***" })),
   );
 }
 

@@ -1,10 +1,16 @@
-/** Reads the values of `${secret:NAME}` and `${command:…}`: once for the process, until a secret is set again or a value is refused. */
+/** Reads the values of `${secret:NAME}`, `${command:…}` and `${kms:…}`: once for the process, until a secret is set again or a value is refused. */
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { KeychainFailure } from "../../base/keychain.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { Environment } from "../../config/environment.ts";
 import { homeOf, secretsFile } from "../../config/locations.ts";
-import { commandWords, type Reference, referencesIn, withValues } from "../../config/secrets/references.ts";
+import {
+  commandWords,
+  type KmsText,
+  type Reference,
+  referencesIn,
+  withValues,
+} from "../../config/secrets/references.ts";
 import { readSecret, storedSecret } from "../../config/secrets/store.ts";
 import { type OutputOptions, outputOf, ProgramFailure } from "../process/program-output.ts";
 import { knowValue } from "./known-values.ts";
@@ -43,11 +49,11 @@ export async function readValues(
     return [text, value] as const;
   };
   // No command runs in vain if a secret is missing.
-  const [secrets, commands] = [[...references].filter(isSecret), [...references].filter((each) => !isSecret(each))];
-  return new Map([...(await Promise.all(secrets.map(read))), ...(await Promise.all(commands.map(read)))]);
+  const [commands, others] = [[...references].filter(isCommand), [...references].filter((each) => !isCommand(each))];
+  return new Map([...(await Promise.all(others.map(read))), ...(await Promise.all(commands.map(read)))]);
 }
 
-const isSecret = ([, { secret }]: [string, Reference]) => secret !== undefined;
+const isCommand = ([, reference]: [string, Reference]) => "command" in reference;
 
 /** A value of the config with the values of its references. `who` begins the sentence of an error. Throws NEEDS_SECRET. */
 export async function withReadValues<T>(value: T, who: string, options: ReadOptions): Promise<T> {
@@ -64,7 +70,7 @@ export async function withReadValues<T>(value: T, who: string, options: ReadOpti
 /** Makes the next `readValues` run the commands again. */
 export function forgetCommands(references: ReadonlyMap<string, Reference>, options: ReadOptions): void {
   for (const reference of references.values()) {
-    if (reference.command !== undefined) values.delete(keyOf(reference, options));
+    if ("command" in reference) values.delete(keyOf(reference, options));
   }
 }
 
@@ -72,7 +78,7 @@ function cachedValue(reference: Reference, options: ReadOptions): Promise<string
   const key = keyOf(reference, options);
   const before = values.get(key);
   if (before) return before;
-  const reading = reference.secret === undefined ? printedBy(reference.command, options) : secretOf(reference, options);
+  const reading = readFrom(reference, options);
   values.set(key, reading);
   reading.catch(() => {
     if (values.get(key) === reading) values.delete(key);
@@ -80,10 +86,17 @@ function cachedValue(reference: Reference, options: ReadOptions): Promise<string
   return reading;
 }
 
+function readFrom(reference: Reference, options: ReadOptions): Promise<string> {
+  if ("secret" in reference) return secretOf(reference, options);
+  return "command" in reference ? printedBy(reference.command, options) : decryptedBy(reference.kms, options);
+}
+
 /** A secret that is set again has another key, so that it is read again. A command may print something else for each person. */
-function keyOf({ secret, command }: Reference, { env, folder }: ReadOptions): string {
+function keyOf(reference: Reference, { env, folder }: ReadOptions): string {
   const { CLAUDIKINS_PERSON: person, CLAUDIKINS_GROUPS: groups } = env;
-  if (secret === undefined) return JSON.stringify(["command", command, folder, person, groups]);
+  if ("command" in reference) return JSON.stringify(["command", reference.command, folder, person, groups]);
+  if ("kms" in reference) return JSON.stringify(reference);
+  const { secret } = reference;
   return JSON.stringify(["secret", secret, secretsFile(env), asked(() => storedSecret(secret, env)?.setAt)]);
 }
 
@@ -133,5 +146,15 @@ async function printedBy(line: string, { env, folder, signal, warn }: ReadOption
     const said = error.stderr.split(/\r?\n/).map((each) => oneLine(each, maxSaidChars).trim());
     const last = said.filter((each) => each !== "").at(-1);
     throw failed(last === undefined ? error.message : `${error.message}: ${last}`);
+  }
+}
+
+async function decryptedBy({ service, key, text }: KmsText, { env }: ReadOptions): Promise<string> {
+  const [{ decrypted }, { KmsFailure }] = await Promise.all([import("./kms/kms.ts"), import("./kms/request.ts")]);
+  try {
+    return await decrypted(service, key, text, env);
+  } catch (error) {
+    if (!(error instanceof KmsFailure)) throw error;
+    throw new ValueMissing(`needs a value that is encrypted with a key of ${service}: ${error.message}`, error.hint);
   }
 }

@@ -84,11 +84,14 @@ function readLines(names: Iterable<string>, line: MakeLine): TrustLine[] {
   return text === "" ? [] : [line("read from the environment", text)];
 }
 
-/** The user's secrets that are read, and the commands that run for a value. Nothing in these is hidden. */
+/** The user's secrets that are read, the commands that run for a value, and the keys that decrypt one. Nothing in these is hidden. */
 function referenceLines(value: unknown, line: MakeLine): TrustLine[] {
-  return [...referencesIn(value).values()].map(({ secret, command }) =>
-    secret === undefined ? line("run for a value, with all your variables", command) : line("use your secret", secret),
-  );
+  return [...referencesIn(value).values()].map((reference) => {
+    if ("secret" in reference) return line("use your secret", reference.secret);
+    if ("command" in reference) return line("run for a value, with all your variables", reference.command);
+    const { service, key, text } = reference.kms;
+    return line("decrypt a value with your key", `${service} ${key}`, [service, key, text]);
+  });
 }
 
 function policyLines(keys: CommonPolicy, line: MakeLine): TrustLine[] {
