@@ -263,7 +263,7 @@ export const commands: CommandTable = {
     }),
   },
   secrets: {
-    summary: "Secrets for servers, in the keychain (list, set, remove)",
+    summary: "Secrets for servers, in the keychain (list, set, remove, encrypt)",
     description:
       "Manage the values of `${secret:NAME}` in configs. They are in the system's keychain, or in a file that only you can read if there is no keychain. Without a command, lists them.",
     default: "list",
@@ -271,6 +271,7 @@ export const commands: CommandTable = {
       list: "List their names and which servers use them",
       set: "Set one, from a prompt or from stdin",
       remove: "Remove some",
+      encrypt: "Encrypt a value for the config with a key of AWS, Google, Azure or Vault",
     }),
   },
   ui: {

@@ -79,7 +79,7 @@ function parsed(text: string): unknown {
   const value = parsedJson(text);
   const isWhole = JSON.stringify(value)?.replace(/\s+/g, "") === text.replace(/\s+/g, "");
   // References are checked by the full parser.
-  return isWhole && !text.includes("__proto__") && !/\$\{(?:user|secret|command):/.test(text) ? value : undefined;
+  return isWhole && !text.includes("__proto__") && !/\$\{(?:user|secret|command|kms):/.test(text) ? value : undefined;
 }
 
 function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {

@@ -20,6 +20,7 @@ import { fixturePrograms } from "../support/servers.ts";
 import { withName } from "../support/shown-paths.ts";
 import { inStore, storeExecution } from "../support/stored.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { startVault, type Vault } from "../support/vault.ts";
 import { type Case, keptId, table } from "./every-command.ts";
 import { type CliResult, cli, page } from "./in-memory.ts";
 
@@ -36,7 +37,9 @@ const verdicts = ["doctor", "setup", "programs test", "programs check"];
 let network: NetworkFixture;
 /** Chooses the first option that contains a word of the task, otherwise the first. */
 let llm: Llm;
+let vault: Vault;
 beforeAll(async () => {
+  vault = startVault("t");
   network = await networkFixture("streamable");
   llm = startLlm(({ body }) => {
     const [task = ""] = /Task: .*/.exec(body.messages.at(-1)?.content ?? "") ?? [];
@@ -46,7 +49,7 @@ beforeAll(async () => {
     return choice ? { choice: choice.enum.find((name) => task.includes(name.slice(0, 4))) ?? choice.enum[0] } : {};
   });
 });
-afterAll(() => Promise.all([network[Symbol.asyncDispose](), llm[Symbol.asyncDispose]()]));
+afterAll(() => Promise.all([network, llm, vault].map((each) => each[Symbol.asyncDispose]())));
 
 test("the table lists every command", () => {
   expect(Object.keys(table).sort()).toEqual(entries.map(({ path }) => path).sort());
@@ -77,7 +80,9 @@ async function run(
       .replaceAll("FOLDER", folder.path)
       .replaceAll("APPROVAL", id)
       .replaceAll("PORT", String(network.port))
-      .replaceAll("LLM", new URL(llm.baseUrl).port);
+      .replaceAll("LLM", new URL(llm.baseUrl).port)
+      .replaceAll("VAULT", String(vault.port));
+  const env = Object.entries(options?.env ?? {}).map(([name, value]) => [name, value && filled(value)]);
   for (const [name, content] of Object.entries(files)) {
     folder.write(name, filled(typeof content === "string" ? content : JSON.stringify(content, null, 2)));
   }
@@ -85,7 +90,7 @@ async function run(
   const whole = [...path.split(" "), ...flags, ...argv.map(filled)];
   const result = isProcess
     ? await runProgram([...claudikinsCommand, ...whole], { cwd: folder.path, env: { HOME: folder.path } })
-    : await cli(whole, { cwd: folder.path, ...options });
+    : await cli(whole, { cwd: folder.path, ...options, ...(options?.env ? { env: Object.fromEntries(env) } : {}) });
   if (startsDaemon) await cli(["daemon", "stop", "--all", "--now"], { cwd: folder.path });
   const { exitCode, ...texts } = result;
   return { argv: whole, folder: folder.path, id, exitCode: exitCode ?? -1, ...texts };

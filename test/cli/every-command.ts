@@ -50,6 +50,7 @@ const network = config({ open: { url: "http://127.0.0.1:PORT/mcp" }, program: fi
 const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
 /** claudikins is not installed there. */
 const options = { env: { PATH: "/usr/bin:/bin" } };
+const vault = { VAULT_ADDR: "http://127.0.0.1:VAULT", VAULT_TOKEN: "t" };
 const newerRelease = { CLAUDIKINS_BASE_URL: pathToFileURL(join(import.meta.dir, "../fixtures/release")).href };
 /** Its server needs a secret. */
 const naming = config({ odd: { ...odd, env: { TOKEN: "${secret:TOKEN}" } } });
@@ -664,6 +665,11 @@ export const table: Record<string, Cases> = {
     success: { argv: ["TOKEN"], options: { stdin: "value-0815-4711\n" } },
     usage: { argv: ["TOKEN", "value-0815-4711"] },
     failure: { argv: ["TOKEN"] },
+  },
+  "secrets encrypt": {
+    success: { argv: ["vault", "team"], options: { env: vault, stdin: "value-0815-4711\n" } },
+    usage: { argv: ["gcp", "team"], options: { env: vault, stdin: "value-0815-4711\n" } },
+    failure: { argv: ["vault", "other"], options: { env: vault, stdin: "value-0815-4711\n" } },
   },
   "secrets remove": {
     success: { argv: ["TOKEN"], before: [["secrets", "set", "TOKEN"]] },

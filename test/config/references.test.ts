@@ -19,11 +19,15 @@ describe("references", () => {
   test("are found in texts of any depth, each once, and filled in by their whole text", () => {
     const value = {
       env: { A: "x ${secret:ONE} ${secret:ONE}" },
-      args: ["--key=${command:op read 'op://{a}/b c'}", "$X ${X}"],
+      args: ["--key=${command:op read 'op://{a}/b c'}", "$X ${X}", "${kms:vault team/key vault:v1:a+b/c==}"],
     };
     expect([...referencesIn(value)]).toEqual([
       ["${secret:ONE}", { secret: "ONE" }],
       ["${command:op read 'op://{a}/b c'}", { command: "op read 'op://{a}/b c'" }],
+      [
+        "${kms:vault team/key vault:v1:a+b/c==}",
+        { kms: { service: "vault", key: "team/key", text: "vault:v1:a+b/c==" } },
+      ],
     ]);
     // Values are not filled in again, and `$&` in a value means nothing.
     const values = new Map([["${secret:ONE}", "$& ${secret:TWO}"]]);
@@ -42,7 +46,12 @@ describe("references", () => {
     [{ env: { A: "${command:op ${X}}" } }, "env: write ${command:PROGRAM ARGUMENT …}"],
     [{ env: { A: '${command:op "${X}"}' } }, "env: write ${command:PROGRAM ARGUMENT …}"],
     [{ env: { A: "${command:op 'open}" } }, "env: write ${command:PROGRAM ARGUMENT …}"],
-    [{ description: "${secret:A}" }, 'description: "${secret:…}" and "${command:…}" can only be in command'],
+    [{ env: { A: "${kms:gcp k t}" } }, "env: write ${kms:SERVICE KEY TEXT} as claudikins secrets encrypt prints it"],
+    [{ env: { A: "${kms:aws k}" } }, "env: write ${kms:SERVICE KEY TEXT} as claudikins secrets encrypt prints it"],
+    [
+      { description: "${secret:A}" },
+      'description: "${secret:…}", "${command:…}" and "${kms:…}" can only be in command',
+    ],
   ])("are problems of the config if they are wrong, as in %j", async (entry, problem) => {
     expect(await problemsOf(server(entry))).toContain(`mcpServers.far.${problem}`);
   });

@@ -1,10 +1,13 @@
-/** `claudikins secrets`: sets, lists and removes the values of `${secret:NAME}` in configs. */
+/** `claudikins secrets`: sets, lists and removes the values of `${secret:NAME}` in configs, and encrypts those of `${kms:…}`. */
+import { randomBytes } from "node:crypto";
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, oneOf, record, text, texts, time } from "../../base/json-shape.ts";
+import { keyBytes } from "../../base/seal.ts";
 import { secretsFile } from "../../config/locations.ts";
 import { removeNamedSecrets, requireSecretName, setNamedSecret } from "../../config/secrets/change.ts";
 import { type ListedSecret, listedSecrets } from "../../config/secrets/listed.ts";
+import { kmsNames } from "../../config/secrets/references.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
@@ -76,7 +79,8 @@ export const set = command({
   async run(args, io) {
     const { name } = args;
     requireSecretName(name);
-    const { place: where, ...kept } = await setNamedSecret(name, await givenValue(name, io), {
+    const value = await givenValue(`Value of ${name}`, `secrets set ${name}`, io);
+    const { place: where, ...kept } = await setNamedSecret(name, value, {
       inFile: args.file,
       env: io.env,
     });
@@ -90,14 +94,58 @@ export const set = command({
 });
 
 /** Throws USAGE if nobody can be asked, and CANCELLED. */
-async function givenValue(name: string, io: Io): Promise<string> {
+async function givenValue(what: string, line: string, io: Io): Promise<string> {
   if (io.stdin.isTerminal && !canAsk(io)) {
     throw new ClaudikinsError("USAGE", "The value cannot be asked for, because stderr is not a terminal", {
-      hint: `Give it on stdin: claudikins secrets set ${name} < file`,
+      hint: `Give it on stdin: claudikins ${line} < file`,
     });
   }
-  return canAsk(io) ? await ask(io, `Value of ${name}: `, { hidden: true }) : await io.stdin.text();
+  return canAsk(io) ? await ask(io, `${what}: `, { hidden: true }) : await io.stdin.text();
 }
+
+export const encrypt = command({
+  description:
+    "Encrypt a value with a key of a key management service, and print the reference for the config. The service decrypts it when it is needed, so the config has no " +
+    "secret. The value is read from a prompt without echo, or from stdin if that is not a terminal.",
+  args: {
+    service: place("The service: aws, google, azure, or vault for its transit engine", {
+      required: true,
+      choices: kmsNames,
+    }),
+    key: place("The key, as the service names it", {
+      required: true,
+      unseen: "Give the value at the prompt or on stdin: other programs can read arguments",
+    }),
+    "new-key": flag("Encrypt a new random key of 32 bytes, for auth.sealingKey"),
+  },
+  examples: [
+    "claudikins secrets encrypt aws alias/claudikins",
+    "claudikins secrets encrypt vault claudikins --new-key",
+    "claudikins secrets encrypt azure https://team.vault.azure.net/keys/claudikins < token.txt",
+  ],
+  json: record({ reference: text }),
+  async run({ service, key, "new-key": isNew }, io) {
+    const found = kmsNames.find((each) => each === service);
+    if (!found) throw new ClaudikinsError("USAGE", `There is no service "${service}": ${kmsNames.join(", ")}`);
+    const line = `secrets encrypt ${service} ${key}`;
+    const given = isNew ? randomBytes(keyBytes).toString("base64") : await givenValue("Value", line, io);
+    const value = given.replace(/\r?\n$/, "");
+    if (value === "") throw new ClaudikinsError("USAGE", "The value is empty");
+    const [{ encrypted }, { KmsFailure }] = await Promise.all([
+      import("../../servers/values/kms/kms.ts"),
+      import("../../servers/values/kms/request.ts"),
+    ]);
+    try {
+      const reference = await encrypted(found, key, value, io.env);
+      return { json: { reference }, text: `${reference}\n`, note: "Write it into the config, in place of the value\n" };
+    } catch (error) {
+      if (!(error instanceof KmsFailure)) throw error;
+      throw new ClaudikinsError("NEEDS_SECRET", `The value cannot be encrypted: ${error.message}`, {
+        hint: error.hint,
+      });
+    }
+  },
+});
 
 export const remove = command({
   description: "Remove secrets. Servers that use them do not start any more.",
