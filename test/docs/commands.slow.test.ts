@@ -24,6 +24,7 @@ const notHere: [RegExp, string][] = [
     /^claudikins (?:list tools shop|exec -e 'return \(?await (?:petstore|shop|github_api)\.)/,
     "needs the API of the command before",
   ],
+  [/^claudikins secrets encrypt /, "needs a key management service: test/servers/values/kms has some"],
   [/^claudikins add \.\/weather\.mcpb/, "needs a bundle: test/cli/add-bundle has one"],
   [/^claudikins auth login/, "needs a person who signs in: test/cli/auth has one"],
   [/^(?:echo .* \| )?claudikins run /, "needs a model: test/cli/task has one"],

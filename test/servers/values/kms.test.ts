@@ -204,7 +204,7 @@ describe("Google", () => {
     expect(encrypted("google", key, "x", env)).rejects.toThrow('of the type "external_account" cannot be used');
   });
 
-  test("uses the account of the machine, and refuses what is no name of a key", async () => {
+  test("uses the account of the machine, and refuses an incomplete name of a key", async () => {
     serve(publicKey);
     const env = { ...endpoint, HOME: folder.path, GCE_METADATA_HOST: `127.0.0.1:${server.port}` };
     await roundTrip("google", key, env);

@@ -3,8 +3,7 @@ import { AwsClient } from "aws4fetch";
 import { isObject, parsedJson } from "../../../base/json-object.ts";
 import { isSafe } from "../../../base/loopback.ts";
 import type { Environment } from "../../../config/environment.ts";
-import type { Kms } from "./kms.ts";
-import { answerOf, fileOf, form, json, KmsFailure, metadataOf, textOf } from "./request.ts";
+import { answerOf, fileOf, form, json, type Kms, KmsFailure, metadataOf, textOf } from "./request.ts";
 
 const hint =
   "Check that the credentials of this process may use the key: kms:Encrypt to make a value, kms:Decrypt to read it.";

@@ -2,8 +2,7 @@
 
 import { isObject, parsedJson } from "../../../base/json-object.ts";
 import type { Environment } from "../../../config/environment.ts";
-import type { Kms } from "./kms.ts";
-import { answerOf, fileOf, form, json, KmsFailure, metadataOf, textOf } from "./request.ts";
+import { answerOf, fileOf, form, json, type Kms, KmsFailure, metadataOf, textOf } from "./request.ts";
 
 const hint = "Check that the identity may use the key: keys/encrypt to make a value, keys/decrypt to read it.";
 const noCredentials =

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { isObject, parsedJson } from "../../../base/json-object.ts";
 import type { Environment } from "../../../config/environment.ts";
 import { homeOf } from "../../../config/locations.ts";
-import type { Kms } from "./kms.ts";
-import { answerOf, fileOf, form, json, KmsFailure, metadataOf, textOf } from "./request.ts";
+import { answerOf, fileOf, form, json, type Kms, KmsFailure, metadataOf, textOf } from "./request.ts";
 
 const hint =
   "Check that the account may use the key: cloudkms.cryptoKeyVersions.useToEncrypt to make a value, useToDecrypt to read it.";

@@ -4,14 +4,7 @@
  */
 import type { Environment } from "../../../config/environment.ts";
 import type { KmsName } from "../../../config/secrets/references.ts";
-import { KmsFailure } from "./request.ts";
-
-/** A service, with the credentials of its environment. Both functions throw KmsFailure. */
-export interface Kms {
-  /** The key is the one that opens the text again: some services name a version of the given one. */
-  encrypt(key: string, value: Buffer): Promise<{ key: string; text: string }>;
-  decrypt(key: string, text: string): Promise<Buffer>;
-}
+import { type Kms, KmsFailure } from "./request.ts";
 
 /** Begins what is encrypted, so that a config cannot use a text that somebody has encrypted with the same key for another purpose. */
 const beginning = "claudikins:";

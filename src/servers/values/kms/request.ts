@@ -29,6 +29,13 @@ export class KmsFailure extends Error {
   }
 }
 
+/** A service, with the credentials of its environment. Both functions throw KmsFailure. */
+export interface Kms {
+  /** The key is the one that opens the text again: some services name a version of the given one. */
+  encrypt(key: string, value: Buffer): Promise<{ key: string; text: string }>;
+  decrypt(key: string, text: string): Promise<Buffer>;
+}
+
 interface Asked extends RequestInit {
   /** What a person can do if the request fails. */
   hint: string;

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { isObject } from "../../../base/json-object.ts";
 import type { Environment } from "../../../config/environment.ts";
 import { homeOf } from "../../../config/locations.ts";
-import type { Kms } from "./kms.ts";
-import { answerOf, json, KmsFailure, textOf } from "./request.ts";
+import { answerOf, json, type Kms, KmsFailure, textOf } from "./request.ts";
 
 const hint =
   "Check that the policy of the token allows: update on transit/encrypt/KEY to make a value, on transit/decrypt/KEY to read it.";
