@@ -121,7 +121,7 @@ export const encrypt = command({
   examples: [
     "claudikins secrets encrypt aws alias/claudikins",
     "claudikins secrets encrypt vault claudikins --new-key",
-    "claudikins secrets encrypt azure https://team.vault.azure.net/keys/claudikins < token.txt",
+    "claudikins secrets encrypt vault claudikins < token.txt",
   ],
   json: record({ reference: text }),
   async run({ service, key, "new-key": isNew }, io) {
