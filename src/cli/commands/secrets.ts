@@ -1,6 +1,5 @@
 /** `claudikins secrets`: sets, lists and removes the values of `${secret:NAME}` in configs. */
 import { ageText } from "../../base/duration.ts";
-import { ClaudikinsError } from "../../base/errors.ts";
 import { about, either, list as listOf, nothing, oneOf, record, text, texts, time } from "../../base/json-shape.ts";
 import { secretsFile } from "../../config/locations.ts";
 import { removeNamedSecrets, requireSecretName, setNamedSecret } from "../../config/secrets/change.ts";
@@ -8,7 +7,7 @@ import { type ListedSecret, listedSecrets } from "../../config/secrets/listed.ts
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
-import { ask, canAsk } from "../terminal/prompt.ts";
+import { secretValue } from "../terminal/prompt.ts";
 
 const places = oneOf("keychain", "file");
 
@@ -76,7 +75,7 @@ export const set = command({
   async run(args, io) {
     const { name } = args;
     requireSecretName(name);
-    const { place: where, ...kept } = await setNamedSecret(name, await givenValue(name, io), {
+    const { place: where, ...kept } = await setNamedSecret(name, await secretValue(name, io), {
       inFile: args.file,
       env: io.env,
     });
@@ -88,16 +87,6 @@ export const set = command({
     };
   },
 });
-
-/** Throws USAGE if nobody can be asked, and CANCELLED. */
-async function givenValue(name: string, io: Io): Promise<string> {
-  if (io.stdin.isTerminal && !canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "The value cannot be asked for, because stderr is not a terminal", {
-      hint: `Give it on stdin: claudikins secrets set ${name} < file`,
-    });
-  }
-  return canAsk(io) ? await ask(io, `Value of ${name}: `, { hidden: true }) : await io.stdin.text();
-}
 
 export const remove = command({
   description: "Remove secrets. Servers that use them do not start any more.",
