@@ -23,6 +23,7 @@ import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
 import type { Decided, PageLastingRule, PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
+import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
 import { daysIn, readFigures } from "./figures.ts";
@@ -40,6 +41,7 @@ import {
   editorRunBody,
   editorToolsBody,
   emptyBody,
+  entryBody,
   heldBody,
   importBody,
   labelBody,
@@ -76,6 +78,7 @@ import { ServerSignIns } from "./sign-ins.ts";
 import { type DaemonControl, SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
+import { UndoneChanges } from "./undone-changes.ts";
 
 interface PageApiOptions {
   /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
@@ -112,6 +115,8 @@ export class PageApi {
   readonly #rules: RuleChanges;
   readonly #table: ToolTable;
   readonly #states: ToolStates;
+  readonly #undone: UndoneChanges;
+  readonly #entry: EntryOnPage;
   readonly #system: SystemView;
   readonly routes: Routes;
 
@@ -127,7 +132,9 @@ export class PageApi {
     this.#first = new FirstVisit(options);
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
     this.#rules = new RuleChanges({ ...options, toolTable: this.#table });
-    this.#states = new ToolStates(options, this.#tools);
+    this.#undone = new UndoneChanges(options);
+    this.#states = new ToolStates({ ...options, undone: this.#undone }, this.#tools);
+    this.#entry = new EntryOnPage({ ...options, undone: this.#undone });
     this.#system = new SystemView(options);
     this.routes = this.#routes();
   }
@@ -212,6 +219,8 @@ export class PageApi {
         return servers.switch(server, isOn);
       },
       "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
+      "GET api/servers/entry": (call) => this.#entry.read(serverIn(call)),
+      "POST api/servers/edit": async ({ body }) => this.#entry.change(await body(entryBody)),
       "GET api/servers/catalog": () => catalogOf(),
       "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
       "GET api/first/demo": () => ({ code: firstProgram }),
@@ -232,7 +241,7 @@ export class PageApi {
       "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
       "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
       "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),
-      "POST api/policy/undo": async ({ body }) => this.#states.undo((await body(undoBody)).undo),
+      "POST api/policy/undo": async ({ body }) => this.#undone.undo((await body(undoBody)).undo),
       "POST api/sign-in": async ({ body }) => this.#signIns.start((await body(signInBody)).server, app, credentials),
       "POST api/sign-in/address": async ({ body }) => {
         const { server, address } = await body(pastedBody);

@@ -144,6 +144,39 @@ export const newServerBody = z.strictObject({
 });
 export type NewServerBody = z.infer<typeof newServerBody>;
 
+/** `{ keep: 1 }` stands for the second text that the entry has. */
+const entryItem = z.union([z.string().max(100_000), z.strictObject({ keep: z.number().int().nonnegative() })]);
+
+/** Changes of an entry, each with a key, or with `env` or `headers` and a name. Without a value, the place is removed. */
+export const entryBody = z.strictObject({
+  server: name,
+  mark: z.string().max(100),
+  changes: z
+    .array(
+      z.strictObject({
+        at: z.array(z.string().min(1).max(200)).min(1).max(2),
+        value: z
+          .union([
+            z.string().max(100_000),
+            z.number(),
+            z.boolean(),
+            z.array(entryItem).max(1_000),
+            z.strictObject({
+              read: names.optional(),
+              write: names.optional(),
+              network: z.union([z.boolean(), names]).optional(),
+            }),
+          ])
+          .optional(),
+      }),
+    )
+    .max(1_000),
+  /** Secrets that are set for it. Without a value, the secret is set already. */
+  secrets: z.array(z.strictObject({ name: shortName, value: z.string().max(200_000).optional() })).max(100),
+  isChecked: z.boolean(),
+});
+export type EntryBody = z.infer<typeof entryBody>;
+
 /** The value is read once, and is in no answer, error or log. */
 export const secretBody = z.strictObject({ name: shortName, value: z.string().max(200_000), inFile: z.boolean() });
 export type SecretBody = z.infer<typeof secretBody>;

@@ -16,6 +16,7 @@ import { storedSecret } from "../../config/secrets/store.ts";
 import { sourceKinds } from "../../config/sources.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
+import type { RegistryServer } from "../../tools/model.ts";
 import type { CheckedEntry } from "./add-server.ts";
 import { configToTry, tryAndSave } from "./add-servers.ts";
 import type { ChangedText } from "./change-policy.ts";
@@ -185,6 +186,8 @@ interface ChangeOptions {
 export interface ChangedEntry extends ChangedText {
   /** The result of the first start. Undefined if the server was not started. */
   checked: CheckedEntry | undefined;
+  /** Its tools, if it was started. */
+  listed: RegistryServer | undefined;
   /** What to know about the secrets that were set. */
   notes: string[];
 }
@@ -209,7 +212,9 @@ export async function changeEntry(
     await using app = await open(config);
     const options = { catalog: app.catalog, env, isChecked, signal, place, ...(onStart ? { onStart } : {}) };
     const checked = await tryAndSave([{ name: server, entry, notes: [] }], { configFile, text }, options);
-    return { file: configFile.file, before: configFile.text, after: text, checked: checked.get(server), notes };
+    const found = checked.get(server);
+    const listed = found?.tools === undefined ? undefined : app.catalog.find(server);
+    return { file: configFile.file, before: configFile.text, after: text, checked: found, listed, notes };
   } catch (error) {
     // The file may be written, and the list of tools not.
     if (set.length > 0 && readIfThere(configFile.file) !== text) await removeNamedSecrets(set, env);
