@@ -14,8 +14,7 @@ setDefaultTimeout(60_000);
 const folder = ownFolder();
 const file = () => join(folder.path, ".config", "claudikins", "claudikins.json");
 const config = () => readFileSync(file(), "utf8");
-const entry = () =>
-  (Bun.JSONC.parse(config()) as { mcpServers: { echo: Record<string, unknown> } }).mcpServers.echo;
+const entry = () => (Bun.JSONC.parse(config()) as { mcpServers: { echo: Record<string, unknown> } }).mcpServers.echo;
 const { command, args } = fixture("echo");
 const env = { CLAUDIKINS_KEYCHAIN: "off" };
 const run = (argv: string[], options: CliOptions = {}) =>
@@ -131,7 +130,7 @@ test("--preview shows the change without secrets, and neither starts nor writes 
   expect(config()).toBe(before);
 });
 
-test("what cannot be changed says why, without the values", async () => {
+test("a refused change says why, without the values", async () => {
   const before = write();
   const refusals: [argv: string[], message: string][] = [
     [["nobody", "--command", "x"], 'has no server called "nobody"'],

@@ -30,7 +30,7 @@ const changed = about("The places of the entry that differ, such as env.API_KEY"
 
 export const server = command({
   description:
-    "Change the entry of a server in claudikins.json: its command, address, variables, headers and settings. What is not named stays. The changed server is started once, and nothing is written if that fails. The file keeps its comments and formatting.",
+    "Change the entry of a server in claudikins.json: its command, address, variables, headers and settings. Everything else stays. The changed server is started once, and nothing is written if that fails. The file keeps its comments and formatting.",
   args: {
     name: place("The server", { required: true, complete: "entry" }),
     what: place("The new command with its arguments, after --", { required: false, complete: "file", ...several }),
@@ -187,7 +187,7 @@ function placeIn(text: string): EntryChange["at"] {
 /** Throws USAGE. */
 function settingIn(word: string): EntryChange {
   const [, place = "", sign, value = ""] = /^([^=]+?)(:?=)([\s\S]*)$/.exec(word) ?? [];
-  // The value may be a secret, so it is in no error.
+  // No error has the value, which may be a secret.
   if (place === "") throw new ClaudikinsError("USAGE", "--set takes key=text or key:=json");
   if (sign === "=") return { at: placeIn(place), value };
   try {
