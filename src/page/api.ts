@@ -47,11 +47,14 @@ import {
   labelBody,
   namedBody,
   newServerBody,
+  notifyBody,
+  onBody,
   type PolicyBody,
   pastedBody,
   policyBody,
   previewBody,
   RefusedRequest,
+  recordBody,
   retryBody,
   ruleBody,
   runBody,
@@ -64,7 +67,6 @@ import {
   statesBody,
   stopBody,
   switchBody,
-  tellBody,
   undoBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
@@ -91,6 +93,8 @@ interface PageApiOptions {
   continued: Continued;
   /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
+  /** Opens the part of the config, to run a program as a command does. */
+  openToRecord(door: string | undefined): Promise<App>;
   background: Background;
   /** Opens an app with another config, to try a server before it is added. */
   openConfig(config: Config): Promise<App>;
@@ -274,8 +278,10 @@ export class PageApi {
       "POST api/programs/accept": async ({ body }) => actions.accept(await body(acceptBody)),
       "GET api/programs/about": (call) => actions.about({ name: call.search.get("name") ?? "", door: doorIn(call) }),
       "POST api/programs/test": async ({ body }) => actions.test(await body(namedBody)),
-      "POST api/programs/tell-agents": async ({ body }) => actions.tellAgents(await body(tellBody)),
-      "POST api/programs/untell": async ({ body }) => actions.untell(await body(namedBody)),
+      "POST api/programs/record": async ({ body }) => actions.record(await body(recordBody)),
+      "POST api/programs/on": async ({ body }) => actions.startOn(await body(onBody)),
+      "POST api/programs/notify": async ({ body }) => actions.notify(await body(notifyBody)),
+      "POST api/programs/off": async ({ body }) => actions.off(await body(namedBody)),
       "POST api/programs/retry": async ({ body }) => actions.retry(await body(retryBody)),
       "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
       "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),

@@ -8,7 +8,7 @@ import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
 import { toolStates } from "../policy/decision.ts";
-import { programStates } from "../programs/events/triggers.ts";
+import { programStates, webhookForms } from "../programs/events/triggers.ts";
 import { isId } from "../programs/trace/id.ts";
 import { approvalScopes, maxReasonChars } from "../store/approval.ts";
 import { maxPageBodyBytes } from "./limits.ts";
@@ -219,11 +219,52 @@ export const namedBody = z.strictObject({ name, door });
 /** The version of a program that was shown. */
 export const acceptBody = z.strictObject({ name, door, version: z.number().int().positive() });
 
-export const tellBody = z.strictObject({
-  name: z.string().min(1).max(200),
+export const recordBody = z.strictObject({ name, door, input: texts, as: shortText.optional() });
+export type RecordBody = z.infer<typeof recordBody>;
+
+/** What all triggers and notifications may have. `map` has expressions by the names of inputs. */
+const triggering = {
+  name: shortName,
   door,
-  when: z.array(z.enum(programStates)).min(1).max(3),
+  id: shortText.optional(),
+  filter: longText.optional(),
+  perMinute: z.number().int().min(1).max(10_000).optional(),
+};
+
+/** The texts are those of the flags of `claudikins programs on`. */
+export const onBody = z.strictObject({
+  ...triggering,
+  source: z.strictObject({
+    webhook: z.enum(webhookForms).optional(),
+    secret: shortText.optional(),
+    answer: z.enum(["id", "result"]).optional(),
+    file: shortText.optional(),
+    resource: shortText.optional(),
+    list: shortText.optional(),
+    after: shortText.optional(),
+    if: z.enum(["done", "failed"]).optional(),
+  }),
+  input: texts,
+  map: texts,
 });
+export type OnBody = z.infer<typeof onBody>;
+
+/** The texts are those of the flags of `claudikins programs notify`. */
+export const notifyBody = z.strictObject({
+  ...triggering,
+  when: z.array(z.enum(programStates)).min(1).max(3),
+  receiver: z.strictObject({
+    command: longText.optional(),
+    webhook: longText.optional(),
+    secret: shortText.optional(),
+    tool: shortText.optional(),
+    agent: z.literal(true).optional(),
+  }),
+  hasContents: z.boolean(),
+  values: texts,
+  map: texts,
+});
+export type NotifyBody = z.infer<typeof notifyBody>;
 
 export const retryBody = z.strictObject({ delivery: z.string().min(1).max(200), door });
 
