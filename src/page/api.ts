@@ -299,6 +299,7 @@ export class PageApi {
     const decided = await this.#approvals.decideWith(id, () =>
       alwaysAllow(row, body.mark, this.#options.approvals, options),
     );
+    this.#approvals.noteRule(id);
     await this.#options.app.reload?.refresh();
     return decided;
   }

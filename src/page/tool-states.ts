@@ -1,6 +1,7 @@
 /** Sets the states of tools for the page, says before what that would have meant, and undoes it. */
 import type { App } from "../app/app.ts";
 import type { Environment } from "../config/environment.ts";
+import type { Approvals } from "../policy/approvals/approvals.ts";
 import { impactOf } from "../programs/call-log/impact.ts";
 import { configOwner } from "../servers/logs/place.ts";
 import { setToolStates } from "../setup/settings/tool-states.ts";
@@ -16,6 +17,7 @@ interface StatesOptions {
   /** Whether the user has confirmed the config, so that it need not be trusted. */
   isAnswered: boolean;
   undone: UndoneChanges;
+  approvals: Pick<Approvals, "open">;
 }
 
 const place = "page";
@@ -31,9 +33,11 @@ export class ToolStates {
 
   /** What the change would have meant for the calls of the last days. */
   async preview({ tools, state }: StatesBody): Promise<PageImpact> {
-    const { store, config } = this.#options.app;
-    const { calls, text } = await impactOf(tools, state, store.callLog, { config: configOwner(config.origin) });
-    return { calls, text };
+    const { app, approvals } = this.#options;
+    const config = configOwner(app.config.origin);
+    const open = state === "deny" ? await approvals.open() : [];
+    const { calls, waiting, text } = await impactOf(tools, state, app.store.callLog, { config, open });
+    return { calls, waiting, text };
   }
 
   /** Throws RefusedRequest for a pattern, and what `setToolStates` throws. */

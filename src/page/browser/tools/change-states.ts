@@ -38,11 +38,23 @@ export function useStates(changed: () => void): States {
       notices.say(`Changed back: ${what}`);
       changed();
     });
+  /** The change that was asked about, because it would end calls that wait. */
+  const asked = useRef("");
   const set = (tools: readonly PageToolRow[], state: PageToolState) =>
     run(async () => {
       const [first] = tools;
       const what = tools.length === 1 && first ? `${first.server}.${first.name}` : counted(tools.length, "tool");
-      const { text } = await previewOf(tools, state);
+      const { text, waiting } = await previewOf(tools, state);
+      const key = JSON.stringify(bodyOf(tools, state));
+      if (waiting > 0 && asked.current !== key) {
+        asked.current = key;
+        notices.say(
+          `Not changed yet: ${what} ${tools.length === 1 ? "has" : "have"} calls that wait`,
+          `${text}. Do it again to deny.`,
+        );
+        return;
+      }
+      asked.current = "";
       const { undo: id } = await post<PageStatesChanged>("policy/states", bodyOf(tools, state));
       const words = tools.length === 1 ? doneWords[state] : `set to ${stateWords[state]}`;
       notices.say(
