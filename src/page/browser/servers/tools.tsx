@@ -1,5 +1,5 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../../servers-contract.ts";
 import type { PageImpact } from "../../tools-contract.ts";
@@ -82,18 +82,16 @@ function useTools(server: string, mark: string) {
   const notices = useNotices();
   const { isRunning: isSaving, run } = useAction();
   const [found, setFound] = useLoaded<PageTools>(`tools?server=${encodeURIComponent(server)}`, mark);
-  /** The tool that was asked about, because its denial would end calls that wait. */
-  const asked = useRef("");
-  const save = async (tool: string, what: Change) => {
-    if ("access" in what && what.access === "denied" && asked.current !== tool) {
+  const save = async (tool: string, what: Change, isSeen = false): Promise<void> => {
+    if ("access" in what && what.access === "denied" && !isSeen) {
       const { waiting, text } = await post<PageImpact>("policy/preview", { tools: [{ server, tool }], state: "deny" });
       if (waiting > 0) {
-        asked.current = tool;
-        notices.say(`Not changed yet: ${server}.${tool} has calls that wait`, `${text}. Do it again to deny.`);
+        notices.ask(`Not changed yet: ${server}.${tool}`, text, "Deny anyway", () => {
+          void run(() => save(tool, what, true));
+        });
         return;
       }
     }
-    asked.current = "";
     setFound(await post<PageTools>("policy", { server, tool, ...what }));
     notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);
   };
