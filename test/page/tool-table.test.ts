@@ -153,3 +153,23 @@ test("a denial says before that it ends calls that wait, on the page and with di
   );
   expect(config()).not.toContain('"deny": ["find"]');
 });
+
+test("a tool has the same labels behind a door, which may never have listed it", async () => {
+  await scene[Symbol.asyncDispose]();
+  const properties = { title: { type: "string" }, points: { type: "array" } };
+  const chart = {
+    name: "render_chart",
+    description: "Renders a bar chart as a PNG image.",
+    inputSchema: { type: "object", properties },
+    annotations: { readOnlyHint: true },
+  };
+  const mail = { name: "send_email", description: "Sends a mail to a customer.", annotations: { openWorldHint: true } };
+  const config = { mcpServers: { shop: { command: "shop-mcp" } }, doors: { qa: { servers: ["shop"] } } };
+  scene = await Scene.open({ shop: { entry: { command: "shop-mcp" }, tools: [chart, mail] } }, JSON.stringify(config));
+  page = await Page.open(scene.url);
+  const labels = async (path: string) =>
+    (await read<PageToolTable>(path)).tools.map((each) => [each.name, each.labels] as const);
+  const own = await labels("policy/tools");
+  expect(own.flatMap(([, each]) => each).length).toBeGreaterThan(0);
+  expect(await labels("policy/tools?door=qa")).toEqual(own);
+});
