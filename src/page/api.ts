@@ -296,10 +296,14 @@ export class PageApi {
     if (body.decision !== "always") return this.#approvals.decide(id, body);
     const row = await this.#approvals.open(id);
     const [, options] = this.#lasting(row);
-    const decided = await this.#approvals.decideWith(id, () =>
-      alwaysAllow(row, body.mark, this.#options.approvals, options),
-    );
+    // Pages hear of the decision at once.
     this.#approvals.noteRule(id);
+    const decided = await this.#approvals
+      .decideWith(id, () => alwaysAllow(row, body.mark, this.#options.approvals, options))
+      .catch((error: unknown) => {
+        this.#approvals.forgetRule(id);
+        throw error;
+      });
     await this.#options.app.reload?.refresh();
     return decided;
   }

@@ -108,6 +108,11 @@ export class PageApprovals {
     if (this.#withRules.size > maxShownDecided && oldest !== undefined) this.#withRules.delete(oldest);
   }
 
+  /** The decision has failed. */
+  forgetRule(id: string): void {
+    this.#withRules.delete(id);
+  }
+
   #withRule(approval: PageApproval): PageApproval {
     return this.#withRules.has(approval.id) ? { ...approval, scope: "always" } : approval;
   }
