@@ -60,12 +60,17 @@ export const commands: CommandTable = {
     load: () => import("./commands/label.ts"),
   },
   config: {
-    summary: "Find or edit the config file in use (path, edit)",
+    summary: "Find or edit the config file in use (path, edit, server)",
     description: "Find or edit the config file in use.",
-    commands: parts(() => import("./commands/config.ts"), {
-      path: "Print the path of the config file",
-      edit: "Edit the config file, then check it",
-    }),
+    commands: {
+      ...parts(() => import("./commands/config.ts"), {
+        path: "Print the path of the config file",
+        edit: "Edit the config file, then check it",
+      }),
+      ...parts(() => import("./commands/config-server.ts"), {
+        server: "Change the entry of a server, such as its command",
+      }),
+    },
   },
   exec: {
     summary: "Run TypeScript that calls tools; print only what it returns",
@@ -319,6 +324,7 @@ export const answers: Readonly<Record<string, string>> = {
   "See who called what": "claudikins calls",
   "Forbid a tool": "claudikins disable",
   "Be asked before a tool is called": "claudikins confirm",
+  "Repair the entry of a server": "claudikins config server",
   "Rename a tool for agents": "claudikins edit",
   "Give one agent fewer servers": "claudikins doors",
   "Remove everything": "claudikins uninstall",

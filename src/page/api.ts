@@ -23,6 +23,7 @@ import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
 import type { Decided, PageLastingRule, PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
+import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
 import { daysIn, readFigures } from "./figures.ts";
@@ -40,16 +41,20 @@ import {
   editorRunBody,
   editorToolsBody,
   emptyBody,
+  entryBody,
   heldBody,
   importBody,
   labelBody,
   namedBody,
   newServerBody,
+  notifyBody,
+  onBody,
   type PolicyBody,
   pastedBody,
   policyBody,
   previewBody,
   RefusedRequest,
+  recordBody,
   retryBody,
   ruleBody,
   runBody,
@@ -62,7 +67,6 @@ import {
   statesBody,
   stopBody,
   switchBody,
-  tellBody,
   undoBody,
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
@@ -76,6 +80,7 @@ import { ServerSignIns } from "./sign-ins.ts";
 import { type DaemonControl, SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
+import { UndoneChanges } from "./undone-changes.ts";
 
 interface PageApiOptions {
   /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
@@ -88,6 +93,8 @@ interface PageApiOptions {
   continued: Continued;
   /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
+  /** Opens the part of the config, to run a program as a command does. */
+  openToRecord(door: string | undefined): Promise<App>;
   background: Background;
   /** Opens an app with another config, to try a server before it is added. */
   openConfig(config: Config): Promise<App>;
@@ -112,6 +119,8 @@ export class PageApi {
   readonly #rules: RuleChanges;
   readonly #table: ToolTable;
   readonly #states: ToolStates;
+  readonly #undone: UndoneChanges;
+  readonly #entry: EntryOnPage;
   readonly #system: SystemView;
   readonly routes: Routes;
 
@@ -127,7 +136,9 @@ export class PageApi {
     this.#first = new FirstVisit(options);
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
     this.#rules = new RuleChanges({ ...options, toolTable: this.#table });
-    this.#states = new ToolStates(options, this.#tools);
+    this.#undone = new UndoneChanges(options);
+    this.#states = new ToolStates({ ...options, undone: this.#undone }, this.#tools);
+    this.#entry = new EntryOnPage({ ...options, undone: this.#undone });
     this.#system = new SystemView(options);
     this.routes = this.#routes();
   }
@@ -212,6 +223,8 @@ export class PageApi {
         return servers.switch(server, isOn);
       },
       "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
+      "GET api/servers/entry": (call) => this.#entry.read(serverIn(call)),
+      "POST api/servers/edit": async ({ body }) => this.#entry.change(await body(entryBody)),
       "GET api/servers/catalog": () => catalogOf(),
       "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
       "GET api/first/demo": () => ({ code: firstProgram }),
@@ -232,7 +245,7 @@ export class PageApi {
       "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
       "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
       "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),
-      "POST api/policy/undo": async ({ body }) => this.#states.undo((await body(undoBody)).undo),
+      "POST api/policy/undo": async ({ body }) => this.#undone.undo((await body(undoBody)).undo),
       "POST api/sign-in": async ({ body }) => this.#signIns.start((await body(signInBody)).server, app, credentials),
       "POST api/sign-in/address": async ({ body }) => {
         const { server, address } = await body(pastedBody);
@@ -265,8 +278,10 @@ export class PageApi {
       "POST api/programs/accept": async ({ body }) => actions.accept(await body(acceptBody)),
       "GET api/programs/about": (call) => actions.about({ name: call.search.get("name") ?? "", door: doorIn(call) }),
       "POST api/programs/test": async ({ body }) => actions.test(await body(namedBody)),
-      "POST api/programs/tell-agents": async ({ body }) => actions.tellAgents(await body(tellBody)),
-      "POST api/programs/untell": async ({ body }) => actions.untell(await body(namedBody)),
+      "POST api/programs/record": async ({ body }) => actions.record(await body(recordBody)),
+      "POST api/programs/on": async ({ body }) => actions.startOn(await body(onBody)),
+      "POST api/programs/notify": async ({ body }) => actions.notify(await body(notifyBody)),
+      "POST api/programs/off": async ({ body }) => actions.off(await body(namedBody)),
       "POST api/programs/retry": async ({ body }) => actions.retry(await body(retryBody)),
       "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
       "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),
@@ -281,9 +296,14 @@ export class PageApi {
     if (body.decision !== "always") return this.#approvals.decide(id, body);
     const row = await this.#approvals.open(id);
     const [, options] = this.#lasting(row);
-    const decided = await this.#approvals.decideWith(id, () =>
-      alwaysAllow(row, body.mark, this.#options.approvals, options),
-    );
+    // Pages hear of the decision at once.
+    this.#approvals.noteRule(id);
+    const decided = await this.#approvals
+      .decideWith(id, () => alwaysAllow(row, body.mark, this.#options.approvals, options))
+      .catch((error: unknown) => {
+        this.#approvals.forgetRule(id);
+        throw error;
+      });
     await this.#options.app.reload?.refresh();
     return decided;
   }

@@ -39,6 +39,8 @@ interface Listed {
 }
 
 export class PageApprovals {
+  /** Approvals for which a rule was written here, the oldest first. */
+  readonly #withRules = new Set<string>();
   readonly #approvals: Approvals;
   readonly #store: Store;
   readonly #home: string;
@@ -62,7 +64,7 @@ export class PageApprovals {
   async #list(now: number): Promise<Listed> {
     const open = await this.#approvals.open();
     const decided = await this.#approvals.decided(now - decidedShownMs, maxShownDecided);
-    return { approvals: open.map((each) => shown(each)), decided: decided.map((each) => shown(each)) };
+    return { approvals: open.map((each) => shown(each)), decided: decided.map((each) => this.#withRule(shown(each))) };
   }
 
   /** Returns an approval. It has all arguments while it is open, and only their beginning afterwards. Throws if it does not exist. */
@@ -97,6 +99,22 @@ export class PageApprovals {
    */
   decide(id: string, body: Exclude<DecisionBody, { mark: string }>, person?: Person): Promise<Decided> {
     return this.decideWith(id, () => this.#approvals.decide(id, storedDecision(body), person));
+  }
+
+  /** Remembers that a rule was written for the call, whose row says only that it was approved once. */
+  noteRule(id: string): void {
+    this.#withRules.add(id);
+    const [oldest] = this.#withRules;
+    if (this.#withRules.size > maxShownDecided && oldest !== undefined) this.#withRules.delete(oldest);
+  }
+
+  /** The decision has failed. */
+  forgetRule(id: string): void {
+    this.#withRules.delete(id);
+  }
+
+  #withRule(approval: PageApproval): PageApproval {
+    return this.#withRules.has(approval.id) ? { ...approval, scope: "always" } : approval;
   }
 
   /** The same with a function that decides. */
@@ -173,6 +191,7 @@ function shown(approval: stored.Approval): PageApproval {
     askedAt,
     expiresAt,
     state: approval.state,
+    scope: approval.scope ?? undefined,
     decidedAt: approval.decidedAt ?? undefined,
     decidedBy: approval.decidedBy ?? undefined,
     reason: approval.reason ?? undefined,

@@ -122,6 +122,8 @@ export interface PageApproval {
   askedAt: number;
   expiresAt: number;
   state: "open" | "approved" | "denied" | "expired" | "withdrawn";
+  /** For how long an approval holds. `always`: a rule was written on this page. */
+  scope?: "once" | "program" | "session" | "always" | undefined;
   decidedAt?: number | undefined;
   /** The place where it was decided. */
   decidedBy?: "agent" | "terminal" | "page" | "command" | undefined;

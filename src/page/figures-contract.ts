@@ -4,7 +4,7 @@ export interface PageFigures {
   /** Days including today; null for all. */
   days: number | null;
   /** Oldest first, including days without calls. Older ones are months and years. */
-  periods: { period: string; calls: number; failures: number; durationMs: number; keptOut: number }[];
+  periods: { period: string; calls: number; failures: number; denied: number; durationMs: number; keptOut: number }[];
   total: PageTotal;
   tools: PageUseFigures[];
   servers: PageUseFigures[];
@@ -17,6 +17,7 @@ export interface PageFigures {
   problems: string[];
 }
 
+/** Denied calls are no failures. */
 export interface PageTotal {
   sessions: number;
   executions: number;
@@ -24,6 +25,7 @@ export interface PageTotal {
   searches: number;
   calls: number;
   failures: number;
+  denied: number;
   durationMs: number;
   keptOut: number;
   /** Tokens without claudikins. */
@@ -36,6 +38,7 @@ export interface PageUseFigures {
   tool?: string | undefined;
   calls: number;
   failures: number;
+  denied: number;
   durationMs: number;
   /** Tokens of results that went to code instead of a context. */
   takenTokens: number;
@@ -50,6 +53,7 @@ export interface PageCallerFigures {
   name: string | null;
   calls: number;
   failures: number;
+  denied: number;
   executions: number;
   roundTrips: number;
   durationMs: number;

@@ -37,7 +37,7 @@ export async function readFigures(
     "person",
     "program",
   ]);
-  const { sessions, executions, shellExecutions, searches, calls, failures, durationMs, tokens } = total;
+  const { sessions, executions, shellExecutions, searches, calls, failures, denied, durationMs, tokens } = total;
   const servers = [...new Set(tools.map(({ server }) => server))].map((server) => {
     const own = statisticsOf(periods, { days: chosen, server, now });
     return { server, ...sumOf(own) };
@@ -49,11 +49,12 @@ export async function readFigures(
       period: each.period,
       calls: each.calls,
       failures: each.failures,
+      denied: each.denied,
       durationMs: each.durationMs,
       keptOut: each.tokens.keptOut,
     })),
     total: {
-      ...{ sessions, executions, shellExecutions, searches, calls, failures, durationMs },
+      ...{ sessions, executions, shellExecutions, searches, calls, failures, denied, durationMs },
       keptOut: tokens.keptOut,
       without: tokens.all.without,
     },
@@ -80,8 +81,14 @@ function startOf(days: number | null, now: Date): number | undefined {
 }
 
 function sumOf({ total, tools }: Statistics): Omit<PageUseFigures, "server" | "p50Ms" | "p95Ms"> {
-  const { calls, failures, durationMs } = total;
-  return { calls, failures, durationMs, takenTokens: tools.reduce((sum, { takenTokens }) => sum + takenTokens, 0) };
+  const { calls, failures, denied, durationMs } = total;
+  return {
+    calls,
+    failures,
+    denied,
+    durationMs,
+    takenTokens: tools.reduce((sum, { takenTokens }) => sum + takenTokens, 0),
+  };
 }
 
 function timed(uses: Omit<PageUseFigures, "p50Ms" | "p95Ms">[], log: readonly CallFigures[]): PageUseFigures[] {
@@ -93,8 +100,8 @@ function timed(uses: Omit<PageUseFigures, "p50Ms" | "p95Ms">[], log: readonly Ca
   });
 }
 
-function callerOf({ name, calls, failures, executions, roundTrips, durationMs, p50Ms, p95Ms }: CallFigures) {
-  return { name, calls, failures, executions, roundTrips, durationMs, p50Ms, p95Ms };
+function callerOf({ name, calls, failures, denied, executions, roundTrips, durationMs, p50Ms, p95Ms }: CallFigures) {
+  return { name, calls, failures, denied, executions, roundTrips, durationMs, p50Ms, p95Ms };
 }
 
 /** Empty if no call has a name: nobody uses doors, for example. */

@@ -8,7 +8,7 @@ import { tooHeavy } from "../base/json-weight.ts";
 import { type ConnectionEnd, problemOfPeer } from "../base/peer-owner.ts";
 import { confirmModes, labels } from "../config/policy.ts";
 import { toolStates } from "../policy/decision.ts";
-import { programStates } from "../programs/events/triggers.ts";
+import { programStates, webhookForms } from "../programs/events/triggers.ts";
 import { isId } from "../programs/trace/id.ts";
 import { approvalScopes, maxReasonChars } from "../store/approval.ts";
 import { maxPageBodyBytes } from "./limits.ts";
@@ -144,6 +144,39 @@ export const newServerBody = z.strictObject({
 });
 export type NewServerBody = z.infer<typeof newServerBody>;
 
+/** `{ keep: 1 }` stands for the second text that the entry has. */
+const entryItem = z.union([z.string().max(100_000), z.strictObject({ keep: z.number().int().nonnegative() })]);
+
+/** Changes of an entry, each with a key, or with `env` or `headers` and a name. Without a value, the place is removed. */
+export const entryBody = z.strictObject({
+  server: name,
+  mark: z.string().max(100),
+  changes: z
+    .array(
+      z.strictObject({
+        at: z.array(z.string().min(1).max(200)).min(1).max(2),
+        value: z
+          .union([
+            z.string().max(100_000),
+            z.number(),
+            z.boolean(),
+            z.array(entryItem).max(1_000),
+            z.strictObject({
+              read: names.optional(),
+              write: names.optional(),
+              network: z.union([z.boolean(), names]).optional(),
+            }),
+          ])
+          .optional(),
+      }),
+    )
+    .max(1_000),
+  /** Secrets that are set for it. Without a value, the secret is set already. */
+  secrets: z.array(z.strictObject({ name: shortName, value: z.string().max(200_000).optional() })).max(100),
+  isChecked: z.boolean(),
+});
+export type EntryBody = z.infer<typeof entryBody>;
+
 /** The value is read once, and is in no answer, error or log. */
 export const secretBody = z.strictObject({ name: shortName, value: z.string().max(200_000), inFile: z.boolean() });
 export type SecretBody = z.infer<typeof secretBody>;
@@ -186,11 +219,52 @@ export const namedBody = z.strictObject({ name, door });
 /** The version of a program that was shown. */
 export const acceptBody = z.strictObject({ name, door, version: z.number().int().positive() });
 
-export const tellBody = z.strictObject({
-  name: z.string().min(1).max(200),
+export const recordBody = z.strictObject({ name, door, input: texts, as: shortText.optional() });
+export type RecordBody = z.infer<typeof recordBody>;
+
+/** What all triggers and notifications may have. `map` has expressions by the names of inputs. */
+const triggering = {
+  name: shortName,
   door,
-  when: z.array(z.enum(programStates)).min(1).max(3),
+  id: shortText.optional(),
+  filter: longText.optional(),
+  perMinute: z.number().int().min(1).max(10_000).optional(),
+};
+
+/** The texts are those of the flags of `claudikins programs on`. */
+export const onBody = z.strictObject({
+  ...triggering,
+  source: z.strictObject({
+    webhook: z.enum(webhookForms).optional(),
+    secret: shortText.optional(),
+    answer: z.enum(["id", "result"]).optional(),
+    file: shortText.optional(),
+    resource: shortText.optional(),
+    list: shortText.optional(),
+    after: shortText.optional(),
+    if: z.enum(["done", "failed"]).optional(),
+  }),
+  input: texts,
+  map: texts,
 });
+export type OnBody = z.infer<typeof onBody>;
+
+/** The texts are those of the flags of `claudikins programs notify`. */
+export const notifyBody = z.strictObject({
+  ...triggering,
+  when: z.array(z.enum(programStates)).min(1).max(3),
+  receiver: z.strictObject({
+    command: longText.optional(),
+    webhook: longText.optional(),
+    secret: shortText.optional(),
+    tool: shortText.optional(),
+    agent: z.literal(true).optional(),
+  }),
+  hasContents: z.boolean(),
+  values: texts,
+  map: texts,
+});
+export type NotifyBody = z.infer<typeof notifyBody>;
 
 export const retryBody = z.strictObject({ delivery: z.string().min(1).max(200), door });
 

@@ -6,13 +6,9 @@ import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { mistakesIn } from "../programs/checking/check-code.ts";
-import {
-  addNotification,
-  removeTrigger,
-  retryDelivery,
-  usualNotificationsPerMinute,
-} from "../programs/events/manage.ts";
-import type { ProgramState } from "../programs/events/triggers.ts";
+import { addNotification, retryDelivery, usualNotificationsPerMinute } from "../programs/events/manage.ts";
+import { receiverOf, requireReceiving } from "../programs/events/wanted-receiver.ts";
+import { startNoMore, startOn, usualRunsPerMinute, webhookPath } from "../programs/events/wanted-source.ts";
 import { cancelFor } from "../programs/execution/cancel-for.ts";
 import { programAgain } from "../programs/execution/run-again.ts";
 import type { ProgramAudit } from "../programs/saved/audited.ts";
@@ -26,6 +22,7 @@ import { callOf } from "../programs/saved/namespace.ts";
 import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
+import { ownTool } from "../setup/settings/switches.ts";
 import { type Again, againOf, callsSoFar, notAgain } from "./activity.ts";
 import type { PageAbout } from "./activity-contract.ts";
 import type { PageEditor, PageEditorTool, PageMistake } from "./editor-contract.ts";
@@ -34,15 +31,27 @@ import {
   type EditorCheckBody,
   type EditorRunBody,
   type EditorToolsBody,
+  type NotifyBody,
+  type OnBody,
   type PreviewBody,
+  type RecordBody,
   RefusedRequest,
   type SaveBody,
   type ScheduleBody,
 } from "./guard.ts";
 import { imageIn, type Outcome, shownOutcome } from "./outcome.ts";
-import { aboutProgram, testedProgram } from "./program-events.ts";
+import { aboutProgram, recordedTest, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
-import type { PageOutcome, PageProgramAbout, PageSaving, PageScheduled, PageTested } from "./programs-contract.ts";
+import type {
+  PageOutcome,
+  PageProgramAbout,
+  PageRecorded,
+  PageSaving,
+  PageScheduled,
+  PageTested,
+  PageTriggered,
+} from "./programs-contract.ts";
+import { fileOfServer } from "./rules.ts";
 
 export type StartedInBackground = { door: string | undefined } & (
   | { program: string; input: JsonObject }
@@ -67,6 +76,8 @@ interface ActionOptions {
   env: Environment;
   /** The part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
   openDoor(door: string): Promise<App>;
+  /** Opens the part of the config, to run a program as a command does. */
+  openToRecord(door: string | undefined): Promise<App>;
   background: Background;
 }
 
@@ -178,17 +189,74 @@ export class ProgramActions {
     return await testedProgram(name, this.#placeOf(door), this.#options.app);
   }
 
-  /** Tells the next session of an agent what has become of the program. Throws PROGRAM_NOT_FOUND. */
-  async tellAgents({ when, ...named }: Named & { when: readonly ProgramState[] }): Promise<void> {
-    const wanted = { when, notify: { kind: "agent" } as const, hasContents: false };
-    const usual = { filter: undefined, perMinute: usualNotificationsPerMinute, input: {}, map: {} };
-    await addNotification(this.#program(named), { ...wanted, ...usual }, this.#managed(named.door));
+  /** Runs the program once, and keeps what it did as a test. Throws RefusedRequest if it fails, and what `recordProgram` throws. */
+  async record({ input, as, ...named }: RecordBody): Promise<PageRecorded> {
+    const program = this.#program(named);
+    const given = inputOf(wordsOf(input), program);
+    await using parts = await this.#options.openToRecord(named.door);
+    return await recordedTest(program, { input: given, as }, parts);
+  }
+
+  /** Starts the program when something happens. The secret of a webhook is in this answer only. Throws what `startOn` throws. */
+  async startOn({
+    source,
+    input,
+    map,
+    perMinute = usualRunsPerMinute,
+    id,
+    filter,
+    ...named
+  }: OnBody): Promise<PageTriggered> {
+    const program = this.#program(named);
+    await using parts = await this.#partsOf(named.door);
+    const wanted = { source, filter, perMinute, input: inputOf(wordsOf(input), program), map, id };
+    const { config } = parts;
+    const made = await startOn(program, wanted, { ...this.#managed(named.door), config, env: this.#options.env });
+    const { on } = made.trigger;
+    const isWatched = on.kind === "webhook" || (await this.#options.background.wake());
+    return {
+      id: made.trigger.id,
+      path: on.kind === "webhook" ? webhookPath(on.address) : undefined,
+      secret: made.secret,
+      isWatched,
+    };
+  }
+
+  /** Tells others what has become of the program. Throws what `receiverOf` and `addNotification` throw. */
+  async notify({
+    when,
+    receiver,
+    hasContents,
+    values,
+    map,
+    id,
+    filter,
+    perMinute,
+    ...named
+  }: NotifyBody): Promise<void> {
+    const program = this.#program(named);
+    await using parts = await this.#partsOf(named.door);
+    const { config } = parts;
+    const { env } = this.#options;
+    const which = (server: string) => ({ flag: fileOfServer(server, this.#options.app.config), cwd: "/", env });
+    const toolNamed = async (word: string) => {
+      const server = [...config.servers.keys()]
+        .filter((each) => word.startsWith(`${each}.`))
+        .sort((a, b) => b.length - a.length)[0];
+      return await ownTool(word, which(server ?? ""));
+    };
+    const notify = await receiverOf(receiver, { config, env, toolNamed });
+    requireReceiving(program, notify, { hasContents, hasValues: Object.keys({ ...values, ...map }).length > 0 });
+    const input = valuesOf(wordsOf(values));
+    const wanted = { when, notify, hasContents, id, filter, input, map };
+    const limited = { ...wanted, perMinute: perMinute ?? usualNotificationsPerMinute };
+    await addNotification(program, limited, this.#managed(named.door));
     await this.#options.background.wake();
   }
 
-  /** Removes a notification. Throws PROGRAM_NOT_FOUND. */
-  async untell({ name, door }: Named): Promise<void> {
-    await removeTrigger(name, this.#managed(door));
+  /** Removes a trigger or a notification. Throws PROGRAM_NOT_FOUND. */
+  async off({ name, door }: Named): Promise<void> {
+    await startNoMore(name, { ...this.#managed(door), env: this.#options.env });
   }
 
   /** Lets a dead delivery begin again. Throws USAGE, PROGRAM_NOT_FOUND. */

@@ -1,16 +1,20 @@
 /** What a saved program has beside its code, for the page: its recordings, which are its tests, its triggers, and their deliveries. */
 import type { App } from "../app/app.ts";
+import { recordProgram } from "../app/record-program.ts";
+import type { JsonObject } from "../base/json-object.ts";
 import { minuteMs } from "../base/units.ts";
 import { modelServerName } from "../config/model-server.ts";
 import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { placeName } from "../programs/events/places.ts";
 import { receiverText, sourceText, Triggers, whenText } from "../programs/events/triggers.ts";
 import { mentions } from "../programs/mentioned-servers.ts";
-import { RecordingFiles } from "../programs/recordings/recording-files.ts";
+import { RecordingFiles, recordingFile, requireRecordingName } from "../programs/recordings/recording-files.ts";
 import { testProgram } from "../programs/recordings/test-program.ts";
 import { ProgramLibrary } from "../programs/saved/library.ts";
+import type { SavedProgram } from "../programs/saved/model.ts";
 import type { BriefDelivery } from "../store/deliveries.ts";
-import type { PageDelivery, PageProgramAbout, PageTested } from "./programs-contract.ts";
+import { RefusedRequest } from "./guard.ts";
+import type { PageDelivery, PageProgramAbout, PageRecorded, PageTested } from "./programs-contract.ts";
 
 /** Deliveries of one program on the page. Dead ones come first. */
 const maxShownDeliveries = 20;
@@ -67,6 +71,28 @@ export async function testedProgram(
     more: Math.max(0, differences.length - maxShownDifferences),
     problem,
   }));
+}
+
+/** Runs the program, and keeps its calls as a recording with a new name, or with the given one. Throws RefusedRequest if it fails. */
+export async function recordedTest(
+  program: SavedProgram,
+  { input, as }: { input: JsonObject; as: string | undefined },
+  app: App,
+): Promise<PageRecorded> {
+  if (as !== undefined) requireRecordingName(as);
+  const files = new RecordingFiles(app.config.savedPrograms);
+  const name = as ?? files.nextName(program.name);
+  const file = recordingFile(program.name, name);
+  if (files.files(program.name).includes(file)) {
+    throw new RefusedRequest(409, `There already is a recording ${file}`, "Give it another name.");
+  }
+  const done = await recordProgram({ program, input, name }, app, AbortSignal.timeout(pageTestMs));
+  if ("failed" in done) {
+    const { message, hint } = done.failed.error;
+    throw new RefusedRequest(422, `Nothing was kept, because the program failed: ${message}`, hint);
+  }
+  const { calls, isPrivateReplaced = false } = done.recording;
+  return { recording: file, calls: calls.length, isPrivateReplaced };
 }
 
 function shown({ id, triggerId, state, attempts, at, nextAt, execution, message }: BriefDelivery): PageDelivery {

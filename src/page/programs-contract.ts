@@ -70,6 +70,26 @@ export interface PageTested {
   problem?: string | undefined;
 }
 
+/** A new test: the answer to `POST api/programs/record`. */
+export interface PageRecorded {
+  /** The name of its file. */
+  recording: string;
+  calls: number;
+  /** Whether placeholders stand for private data. */
+  isPrivateReplaced: boolean;
+}
+
+/** A new trigger: the answer to `POST api/programs/on`. */
+export interface PageTriggered {
+  id: string;
+  /** The path of a webhook below the address of `serve --http`. */
+  path?: string | undefined;
+  /** The secret that was made for the webhook. No other answer has it. */
+  secret?: string | undefined;
+  /** Whether something looks for its events: a running daemon, or `serve --http` for a webhook. */
+  isWatched: boolean;
+}
+
 export interface PageInput {
   name: string;
   /** The type of the input in words, such as "a whole number". */

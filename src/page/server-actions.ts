@@ -38,7 +38,8 @@ interface ServerActionOptions {
 
 const place = "page";
 
-const withSecret =
+/** The warning about an entry of a project with a secret in plain text. */
+export const withSecret =
   "The config of this project contains a secret: keep the file out of git, or replace the secret with ${secret:NAME} or ${NAME}.";
 
 export class ServerActions {

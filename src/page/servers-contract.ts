@@ -21,7 +21,9 @@ export interface PageServerEntry {
   sandbox?: string | undefined;
   /** Number of tools that are held because their definitions changed. */
   held?: number | undefined;
-  /** Whether it has an entry in the config, which can be switched off and removed. */
+  /** Variables of its entry that are not set. */
+  needs?: string[] | undefined;
+  /** Whether it has an entry in the config, which can be changed, switched off and removed. */
   isOwn: boolean;
 }
 
@@ -55,6 +57,56 @@ export interface PageAdded {
   }[];
   /** The address of the page of the config that was made for it. It works once, for a minute. */
   movedTo?: string | undefined;
+}
+
+/** The entry of a server without its secrets: `GET api/servers/entry?server=NAME`. Keys that it does not have are left out. */
+export interface PageEntry {
+  server: string;
+  /** The file that has it. */
+  file: string;
+  /** Identifies the entry as it was shown. */
+  mark: string;
+  kind: "program" | "address" | "openapi" | "graphql";
+  /** Without a value, it has a secret. */
+  texts: { key: string; value?: string | undefined }[];
+  /** Keys with credentials, which are set. */
+  credentials: string[];
+  /** Without a text, it has a secret. */
+  args: { text?: string | undefined }[];
+  env: PageEntryValue[];
+  headers: PageEntryValue[];
+  sandbox?: boolean | { read: string[]; write: string[]; network: boolean | string[] } | undefined;
+  /** `usual` is the value that counts if the entry has none. */
+  numbers: { key: string; value?: number | undefined; usual: number }[];
+  keepAlive?: boolean | undefined;
+  /** Keys that are only in the file. */
+  others: string[];
+  /** Variables that the entry needs and that are not set. */
+  missing: string[];
+  /** The names of all secrets that are set. */
+  secrets: string[];
+}
+
+/** A variable or a header, which is set. Only a reference is shown. */
+export interface PageEntryValue {
+  name: string;
+  /** Such as `${secret:API_KEY}`. */
+  shown?: string | undefined;
+  /** Whether the reference leads to nothing. */
+  isMissing?: boolean;
+}
+
+/** The answer to `POST api/servers/edit`. */
+export interface PageEntryChanged {
+  /** The places that differ, such as `env.API_KEY`. */
+  changed: string[];
+  /** Undefined if the server was not started. */
+  tools?: number | undefined;
+  needs?: string[] | undefined;
+  signIn: boolean;
+  notes: string[];
+  /** Identifies the change for `POST api/policy/undo`. */
+  undo?: string | undefined;
 }
 
 /** The servers of agents, before they are imported: `GET api/first/import`. */

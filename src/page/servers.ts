@@ -84,7 +84,8 @@ export function serversOf(
       signIn: state && !isWithout ? { state, ...signInOf(name) } : undefined,
       sandbox: isConfined(app.config.servers.get(name)) ? boxEngine : undefined,
       held: held.get(name),
-      isOwn: app.config.servers.get(name)?.isSavedPrograms !== true,
+      ...(entry && entry.needs.length > 0 ? { needs: entry.needs } : {}),
+      isOwn: entry?.isSavedPrograms !== true,
     };
   });
   const disabled = disabledServers(app.config).map(

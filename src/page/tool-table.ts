@@ -48,6 +48,9 @@ export class ToolTable {
       // What a door has listed itself may be older, or nothing.
       const known = isModel ? [] : this.#views.known(server, { catalog: this.#app.catalog, config: app.config });
       if (!known && !isSavedPrograms) unlisted.push(server);
+      // The labels follow from the definition, which the door gets from the server before its first call.
+      const listed = seen && known && (this.#app.catalog.findWithDenied(server) ?? this.#app.catalog.find(server));
+      if (listed) seen.catalog.takeListed(listed);
       await rules.load(policy?.rules ?? []);
       for (const [own, tool] of known ?? []) {
         // A tool that a door hides does not exist for it.

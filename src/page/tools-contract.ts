@@ -63,6 +63,8 @@ export interface PageFound {
 /** The answer to `POST api/policy/preview`: what a change would have meant for the calls of the last days. */
 export interface PageImpact {
   calls: number;
+  /** Calls that wait for approval, and that the change would end. */
+  waiting: number;
   text: string;
 }
 

@@ -149,6 +149,7 @@ describe("with a log that cannot be written, nothing is changed by", () => {
     ["remove", ["remove", "odd"]],
     ["add", ["add", "other", "--no-check", "--", "true"]],
     ["config edit", ["config", "edit"]],
+    ["config server", ["config", "server", "odd", "--set", "cwd=.", "--no-check"]],
     ["trust", ["trust", "--yes"]],
     ["the end of trust", ["trust", "--revoke"]],
     ["tokens add", ["tokens", "add"]],

@@ -356,6 +356,12 @@ export const table: Record<string, Cases> = {
     usage: { argv: [], files: working, options: { env: { EDITOR: "", VISUAL: "" } } },
     failure: { argv: [], files: working, options: { env: { EDITOR: "false" } } },
   },
+  "config server": {
+    success: { argv: ["odd", "--env", "MODE=fast"], files: working },
+    usage: { argv: ["odd", "--command", "a", "--", "b"], files: working },
+    failure: { argv: ["odd", "--command", "no-such-program-of-ours"], files: working },
+    json: [{ argv: ["odd", "--unset", "args", "--preview"], files: working }],
+  },
   mock: {
     success: {
       argv: ["a.recording.json", "--server", "odd"],

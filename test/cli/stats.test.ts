@@ -190,6 +190,7 @@ describe("as JSON", () => {
       searches: 1,
       calls: 13,
       failures: 2,
+      denied: 0,
       durationMs: 3_661_000,
       resultChars: 1_234_967,
       tokens: {

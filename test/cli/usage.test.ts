@@ -43,6 +43,7 @@ describe("help", () => {
         See who called what               claudikins calls
         Forbid a tool                     claudikins disable
         Be asked before a tool is called  claudikins confirm
+        Repair the entry of a server      claudikins config server
         Rename a tool for agents          claudikins edit
         Give one agent fewer servers      claudikins doors
         Remove everything                 claudikins uninstall
@@ -84,7 +85,7 @@ describe("help", () => {
         remove       Remove servers and their generated files
         disable      Turn off servers or single tools without removing them
         enable       Turn servers or single tools back on
-        config       Find or edit the config file in use (path, edit)
+        config       Find or edit the config file in use (path, edit, server)
         auth         Sign in to remote servers (login, logout, status)
         secrets      Secrets for servers, in the keychain (list, set, remove)
         gen          Fetch the tools of all servers again, and write them as files

@@ -39,6 +39,10 @@ const notHere: [RegExp, string][] = [
   [/^claudikins ui$/, "opens a browser"],
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins programs on triage --webhook stripe/, "needs the secret of the command before"],
+  [
+    /^claudikins config server (?:mailer|docs|files --command \/opt)/,
+    "changes an entry that is not here: test/cli/config-server does each",
+  ],
   [/^claudikins secrets set/, "asks for a value: test/cli/every-command gives one"],
   [/^claudikins people (?:revoke|restore|delete) /, "needs somebody who has signed in: test/cli/every-command has one"],
   [/^claudikins auth status github$/, "exits with 3 until somebody has signed in"],

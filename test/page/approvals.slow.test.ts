@@ -115,6 +115,7 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     expect((await scene.rows(id))[0]).toMatchObject({ state: "approved", scope: "once" });
     expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.confirm.refund).toBe("never");
     expect(await notice(page)).toBe("Approved, and the rule is written: shop.refund");
+    expect(await page.locator(".decided").textContent()).toContain("approved always, by a rule");
   });
 
   test("have no button for a rule if the config is another one, and none for a program if the call has none", async () => {

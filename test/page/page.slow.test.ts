@@ -142,7 +142,9 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       expect((await scene.rows(id))[0]).toMatchObject(row);
       expect(auditLines(scene.env)).toMatchObject([{ decision: row.state, approval: id, by: { place: "page" } }]);
       expect(await notice(opened.page)).toBe(says);
-      expect(await opened.page.locator(".decided").textContent()).toContain(row.state);
+      const holds = { once: "approved once", program: "approved for the program", session: "approved for the session" };
+      const shown = row.scope === null ? row.state : holds[row.scope];
+      expect(await opened.page.locator(".decided").textContent()).toContain(shown);
       expect(await opened.page.title()).toBe("claudikins");
     });
 

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { loadConfig } from "../../src/config/load.ts";
+import { readSecret } from "../../src/config/secrets/store.ts";
 import { placeName } from "../../src/programs/events/places.ts";
 import { Triggers } from "../../src/programs/events/triggers.ts";
 import type { Recording } from "../../src/programs/recordings/format.ts";
@@ -86,10 +87,127 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
     expect(opened.said).toEqual([]);
   });
 
-  test("without a recording, the page says how to make one", async () => {
+  test("a test is made from a run, which really happens, and passes; a failed run makes none", async () => {
     await program();
     await using opened = await open();
-    await opened.page.getByText("claudikins programs record next").waitFor();
+    const { page } = opened;
+    const tests = page.getByRole("region", { name: "Tests" });
+    await tests.getByText("It has no test.").waitFor();
+    await tests.getByText("Make a test").click();
+    await tests.getByRole("button", { name: "Run it and keep the test" }).click();
+    await page.locator(".notice.failure").getByText(/\bn\b/).waitFor();
+    expect(new RecordingFiles(await place()).files("next")).toEqual([]);
+    await tests.getByLabel(/^n /).fill("41");
+    await tests.getByLabel(/^Name of the test/).fill("answer");
+    await tests.getByRole("button", { name: "Run it and keep the test" }).click();
+    await page.getByText("Recorded next.answer.recording.json: 0 calls").waitFor();
+    const files = new RecordingFiles(await place());
+    expect(await files.read("next.answer.recording.json")).toMatchObject({ input: { n: 41 }, output: 42 });
+    await tests.getByRole("button", { name: "Run 1 test" }).click();
+    await tests.getByText("All tests passed").waitFor();
+    await tests.getByLabel(/^Name of the test/).fill("answer");
+    await tests.getByRole("button", { name: "Run it and keep the test" }).click();
+    await page.getByText("There already is a recording").waitFor();
+    await scene.program({
+      name: "next",
+      description: "Fails.",
+      code: 'throw new Error("no luck");',
+      input: {},
+      calls: [],
+    });
+    await page.reload();
+    await tests.getByText("Make a test").click();
+    await tests.getByRole("button", { name: "Run it and keep the test" }).click();
+    await page.getByText("Nothing was kept, because the program failed: no luck").waitFor();
+    expect(files.files("next")).toEqual(["next.answer.recording.json"]);
+  });
+
+  test("triggers are added and removed; the secret of a webhook is shown once, and ends with it", async () => {
+    await program();
+    await using opened = await open();
+    const { page } = opened;
+    const region = page.getByRole("region", { name: "Starts after events" });
+    await region.getByText("No event starts it.").waitFor();
+    await region.getByText("Start it after an event").click();
+    await region.getByLabel("Sender", { exact: true }).selectOption("github");
+    await region.getByRole("button", { name: "Add the trigger" }).click();
+    await page.getByText("next needs the input n").waitFor();
+    await region.getByLabel(/^Inputs that are made of the event/).fill("n=event.body.number");
+    await region.getByLabel(/^Only if/).fill("event.body.number > 1");
+    await region.getByLabel(/^Runs within a minute/).fill("5");
+    await region.getByRole("button", { name: "Add the trigger" }).click();
+    const shown = region.getByRole("status");
+    await shown.getByText("Its secret, shown only now:").waitFor();
+    const [made] = new Triggers(await place()).all();
+    expect(made).toMatchObject({
+      id: "next",
+      filter: "event.body.number > 1",
+      perMinute: 5,
+      map: { n: "event.body.number" },
+    });
+    const { secret: reference, address } = made!.on as unknown as { secret: string; address: string };
+    const name = /^\$\{secret:(\w+)\}$/.exec(reference)![1]!;
+    const secret = (await readSecret(name, scene.env))!;
+    expect(await shown.innerText()).toContain(secret);
+    expect(await shown.innerText()).toContain(`/hooks/${address}`);
+    await page.reload();
+    await region.getByText("webhook (github)").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    for (const path of ["state", "programs/about?name=next", "secrets"]) {
+      const answer = await page.evaluate(async (each) => (await fetch(`api/${each}`)).text(), path);
+      expect(answer).not.toContain(secret);
+    }
+    await region.getByRole("button", { name: "Remove" }).click();
+    await region.getByRole("button", { name: "Really remove next?" }).click();
+    await region.getByText("No event starts it.").waitFor();
+    expect(new Triggers(await place()).all()).toEqual([]);
+    expect(await readSecret(name, scene.env)).toBeUndefined();
+  });
+
+  test("files, schedules of other programs and lists start it, as the command line makes them", async () => {
+    await scene.program({ name: "other", description: "Is first.", code: "return 1;", input: {}, calls: [] });
+    await scene.program({ name: "next", description: "Follows.", code: "return 2;", input: {}, calls: [] });
+    await using opened = await open();
+    const { page } = opened;
+    await page.getByRole("button", { name: /^next/ }).first().click();
+    const region = page.getByRole("region", { name: "Starts after events" });
+    await region.getByText("Start it after an event").click();
+    const add = async (kind: string) => {
+      await region.getByLabel("Start it when").selectOption(kind);
+      if (kind === "file") await region.getByLabel("Files").fill("inbox/*.csv");
+      if (kind === "after") await region.getByRole("textbox", { name: "Program" }).fill("other");
+      if (kind === "after") await region.getByLabel("If it", { exact: true }).selectOption("has failed");
+      if (kind === "list") await region.getByLabel("Server").fill("nobody");
+      await region.getByRole("button", { name: "Add the trigger" }).click();
+    };
+    await add("file");
+    await region.getByText(/inbox/).waitFor();
+    await add("after");
+    await region.getByText("after other, if it failed").waitFor();
+    await add("list");
+    await page.getByText("--list nobody=tools names no server").waitFor();
+    const made = new Triggers(await place()).all().map(({ on }) => on);
+    expect(made).toContainEqual({ kind: "file", pattern: "*.csv", folder: expect.stringMatching(/inbox$/) });
+    expect(made).toContainEqual({ kind: "after", program: "other", when: ["failed"] });
+    expect(made).toHaveLength(2);
+  });
+
+  test("others are told by a command, and the form says which states", async () => {
+    await program();
+    await using opened = await open();
+    const { page } = opened;
+    const region = page.getByRole("region", { name: "Tells others" });
+    await region.locator("summary").click();
+    await region.getByLabel("Tell", { exact: true }).selectOption("command");
+    await region.getByLabel("it has succeeded").check();
+    await region.getByLabel("it waits for a person").uncheck();
+    await region.getByLabel("Command").fill("true");
+    await region.getByRole("button", { name: "Add the notification" }).click();
+    await region.getByRole("button", { name: "Remove the notification next" }).waitFor();
+    const [made] = new Triggers(await place()).notificationsOf("next");
+    expect(made).toMatchObject({ notify: { kind: "command", command: "true" }, on: { when: ["failed", "done"] } });
+    expect(await axeFindings(page)).toEqual([]);
+    expect(opened.said).toEqual([]);
   });
 
   test("triggers and events are shown, and a dead event begins again with a button, once", async () => {

@@ -54,7 +54,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.locator(".failure-text").waitFor();
     expect(await page.locator(".checked").innerText()).toContain("command not found: no-such-program-of-ours");
     await row(page, "gone").locator(".dot.bad").waitFor();
-    await page.getByText("To change its entry: claudikins config edit").waitFor();
+    await button(page, "Change its entry").waitFor();
     const rows = await page.locator("section[aria-labelledby=servers] .row").allInnerTexts();
     expect(rows[0]).toMatch(/^gone\s+broken: did not start: command not found/);
     // The next check can repair it.

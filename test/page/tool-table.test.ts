@@ -98,6 +98,7 @@ test("a change says what it would have meant for the calls of the last week", as
   const body = (state: string) => ({ tools: [tool("crm", "find")], state });
   expect(await send<PageImpact>("policy/preview", body("deny"))).toEqual({
     calls: 3,
+    waiting: 0,
     text: "3 of 3 calls in the last 7 days would have been denied: codex 2, claudikins exec 1",
   });
   expect((await send<PageImpact>("policy/preview", body("allow"))).text).toContain(
@@ -133,4 +134,42 @@ test("changes need the session and the header of the page, and come from the pag
     expect((await fetch(address, { headers: noSession })).status).toBe(401);
   }
   expect(config()).toBe(text);
+});
+
+test("a denial says before that it ends calls that wait, on the page and with disable --preview", async () => {
+  await scene.ask({ config: scene.config, server: "crm", tool: "find" });
+  await scene.ask({ config: scene.config, server: "github", tool: "merge" });
+  await scene.ask({ config: "/other.json", server: "crm", tool: "find" });
+  const preview = (state: string) => send<PageImpact>("policy/preview", { tools: [tool("crm", "find")], state });
+  const text = "No call in the last 7 days. 1 call that waits for approval would end with an error";
+  expect(await preview("deny")).toEqual({ calls: 0, waiting: 1, text });
+  expect(await preview("ask")).toMatchObject({ waiting: 0, text: "No call in the last 7 days" });
+  const { folder, env } = scene;
+  const run = (...argv: string[]) => cli(argv, { cwd: folder.path, env });
+  expect((await run("disable", "crm.find", "--preview")).stdout).toBe(`${text}\n`);
+  expect(JSON.parse((await run("disable", "github", "--preview", "--json")).stdout).preview.waiting).toBe(1);
+  expect(JSON.parse((await run("confirm", "crm.find", "always", "--preview", "--json")).stdout).preview.waiting).toBe(
+    0,
+  );
+  expect(config()).not.toContain('"deny": ["find"]');
+});
+
+test("a tool has the same labels behind a door, which may never have listed it", async () => {
+  await scene[Symbol.asyncDispose]();
+  const properties = { title: { type: "string" }, points: { type: "array" } };
+  const chart = {
+    name: "render_chart",
+    description: "Renders a bar chart as a PNG image.",
+    inputSchema: { type: "object", properties },
+    annotations: { readOnlyHint: true },
+  };
+  const mail = { name: "send_email", description: "Sends a mail to a customer.", annotations: { openWorldHint: true } };
+  const config = { mcpServers: { shop: { command: "shop-mcp" } }, doors: { qa: { servers: ["shop"] } } };
+  scene = await Scene.open({ shop: { entry: { command: "shop-mcp" }, tools: [chart, mail] } }, JSON.stringify(config));
+  page = await Page.open(scene.url);
+  const labels = async (path: string) =>
+    (await read<PageToolTable>(path)).tools.map((each) => [each.name, each.labels] as const);
+  const own = await labels("policy/tools");
+  expect(own.flatMap(([, each]) => each).length).toBeGreaterThan(0);
+  expect(await labels("policy/tools?door=qa")).toEqual(own);
 });

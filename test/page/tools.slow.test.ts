@@ -56,6 +56,23 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     expect(opened.said).toEqual([]);
   });
 
+  test("a denial that would end a call that waits asks before", async () => {
+    await scene.ask({ config: scene.config, server: "shop", tool: "refund" });
+    const before = readFileSync(scene.config, "utf8");
+    await using opened = await open();
+    const { page } = opened;
+    const asks = page.getByText("1 call that waits for approval would end with an error").first();
+    await page.getByLabel("State of shop.refund").selectOption("deny");
+    await page.getByText("Not changed yet: shop.refund").waitFor();
+    await asks.waitFor();
+    expect(readFileSync(scene.config, "utf8")).toBe(before);
+    await page.getByRole("button", { name: "Close this message" }).click();
+    await page.getByLabel("State of shop.refund").selectOption("deny");
+    await page.getByRole("button", { name: "Deny anyway" }).click();
+    await page.getByText("Saved in the config: shop.refund is denied").waitFor();
+    expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.deny).toEqual(["refund"]);
+  });
+
   test("several tools are set together, by the keyboard alone", async () => {
     await using opened = await open();
     const { page } = opened;

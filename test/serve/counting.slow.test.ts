@@ -89,13 +89,14 @@ describe("figures", () => {
         {
           calls: 1,
           failures: 1,
+          denied: 0,
           durationMs: expect.any(Number),
           resultChars: 0,
           takenChars: 0,
           argumentChars: '{"order_id":"ORD-99999"}'.length,
         },
       ],
-      ["demo", "list_orders", { ...use, calls: 2, failures: 0, argumentChars: 2 * '{"limit":3}'.length }],
+      ["demo", "list_orders", { ...use, calls: 2, failures: 0, denied: 0, argumentChars: 2 * '{"limit":3}'.length }],
     ]);
     // The receipt does not count itself.
     const [shown = ""] = seen.executed.text.split("\n\n[");

@@ -153,6 +153,7 @@ export const figures = command({
       [{ number: "round trips" }, ({ roundTrips }) => grouped(roundTrips)],
       [{ number: "calls" }, ({ calls }) => grouped(calls)],
       [{ number: "failed" }, ({ failures }) => grouped(failures)],
+      [{ number: "denied" }, ({ denied }) => grouped(denied)],
       [{ number: "p50" }, ({ p50Ms }) => timeText(p50Ms)],
       [{ number: "p95" }, ({ p95Ms }) => timeText(p95Ms)],
       [{ number: "time" }, ({ durationMs }) => durationText(durationMs)],

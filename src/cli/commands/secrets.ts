@@ -11,7 +11,7 @@ import { kmsNames } from "../../config/secrets/references.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
-import { ask, canAsk } from "../terminal/prompt.ts";
+import { secretValue } from "../terminal/prompt.ts";
 
 const places = oneOf("keychain", "file");
 
@@ -79,7 +79,7 @@ export const set = command({
   async run(args, io) {
     const { name } = args;
     requireSecretName(name);
-    const value = await givenValue(`Value of ${name}`, `secrets set ${name}`, io);
+    const value = await secretValue(`Value of ${name}`, `claudikins secrets set ${name}`, io);
     const { place: where, ...kept } = await setNamedSecret(name, value, {
       inFile: args.file,
       env: io.env,
@@ -92,16 +92,6 @@ export const set = command({
     };
   },
 });
-
-/** Throws USAGE if nobody can be asked, and CANCELLED. */
-async function givenValue(what: string, line: string, io: Io): Promise<string> {
-  if (io.stdin.isTerminal && !canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "The value cannot be asked for, because stderr is not a terminal", {
-      hint: `Give it on stdin: claudikins ${line} < file`,
-    });
-  }
-  return canAsk(io) ? await ask(io, `${what}: `, { hidden: true }) : await io.stdin.text();
-}
 
 export const encrypt = command({
   description:
@@ -127,8 +117,8 @@ export const encrypt = command({
   async run({ service, key, "new-key": isNew }, io) {
     const found = kmsNames.find((each) => each === service);
     if (!found) throw new ClaudikinsError("USAGE", `There is no service "${service}": ${kmsNames.join(", ")}`);
-    const line = `secrets encrypt ${service} ${key}`;
-    const given = isNew ? randomBytes(keyBytes).toString("base64") : await givenValue("Value", line, io);
+    const line = `claudikins secrets encrypt ${service} ${key}`;
+    const given = isNew ? randomBytes(keyBytes).toString("base64") : await secretValue("Value", line, io);
     const value = given.replace(/\r?\n$/, "");
     if (value === "") throw new ClaudikinsError("USAGE", "The value is empty");
     const [{ encrypted }, { KmsFailure }] = await Promise.all([

@@ -119,8 +119,12 @@ function rangeText(periods: PeriodFigures[]): string {
 }
 
 function countsText(figures: Figures, server?: string): string {
-  const { sessions, executions, shellExecutions, searches, calls, failures, durationMs } = figures;
-  const failed = failures > 0 ? ` (${grouped(failures)} failed)` : "";
+  const { sessions, executions, shellExecutions, searches, calls, failures, denied, durationMs } = figures;
+  const parts = [
+    ...(failures > 0 ? [`${grouped(failures)} failed`] : []),
+    ...(denied > 0 ? [`${grouped(denied)} denied`] : []),
+  ];
+  const failed = parts.length > 0 ? ` (${parts.join(", ")})` : "";
   return [
     ...(server === undefined
       ? [
@@ -175,6 +179,7 @@ function toolsText({ tools }: Statistics, { columns }: Canvas): string {
   const counts = [
     { title: "calls", of: ({ calls }: ToolFigures) => calls },
     { title: "failed", of: ({ failures }: ToolFigures) => failures },
+    { title: "denied", of: ({ denied }: ToolFigures) => denied },
     { title: "time", of: ({ durationMs }: ToolFigures) => durationMs, text: durationText },
     ...(isWide ? [{ title: "result chars", of: ({ resultChars }: ToolFigures) => resultChars }] : []),
     { title: "tokens to code", of: ({ takenTokens }: ToolFigures) => takenTokens },

@@ -21,7 +21,7 @@ import { configOwner } from "../../servers/logs/place.ts";
 import { openCredentials } from "../commands/auth.ts";
 import { usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { appOf } from "../open-app.ts";
+import { appOf, openApp } from "../open-app.ts";
 import { continuedInDaemon } from "./continue-in-daemon.ts";
 
 /** Time for a daemon without calls to end its servers and itself. */
@@ -56,6 +56,11 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
     continued: async (execution, config) =>
       (await continuedInDaemon([execution], config ?? undefined, {}, io)).includes(execution),
     openDoor: async (door) => app.behindDoor(await load(door)),
+    openToRecord: async (door) => {
+      if (file === undefined) return appOf(await load(door), io, { cwd });
+      const how = { sharing: "shell", recording: {}, observed: {}, asks: false } as const;
+      return openApp({ ...io, cwd }, { config: file, door, trust }, how);
+    },
     openConfig: (config) => appOf(config, io, { cwd }),
     tokens: () => tokensOf(configOwner(app.config.origin), env),
     background: backgroundOf(file, isAnswered, env),

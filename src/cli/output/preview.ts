@@ -1,5 +1,6 @@
 /** `--preview` of commands that change the policy: what the change would have meant for the calls of the last days. */
 import { about, record, text } from "../../base/json-shape.ts";
+import { Approvals } from "../../policy/approvals/approvals.ts";
 import type { ToolState } from "../../policy/decision.ts";
 import { impactDays, impactKeys, impactOf } from "../../programs/call-log/impact.ts";
 import { openStore } from "../../store/open.ts";
@@ -24,7 +25,9 @@ export async function previewAnswer(
   { env }: Io,
 ): Promise<CommandAnswer> {
   await using store = openStore(env);
-  const options = { config: user ? undefined : config, keepsDenials: true };
+  const approvals = new Approvals({ env });
+  const open = await approvals.open().finally(() => approvals[Symbol.asyncDispose]());
+  const options = { config: user ? undefined : config, keepsDenials: true, open };
   const preview = await impactOf(tools, state, store.callLog, options);
   return {
     json: { config, preview },

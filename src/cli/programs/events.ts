@@ -1,20 +1,15 @@
 /** `claudikins programs on` and `off`: what starts saved programs. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, list as listOf, number, oneOf, record, text } from "../../base/json-shape.ts";
-import { removeSecrets, setSecret } from "../../config/secrets/store.ts";
-import { addTrigger, removeTrigger } from "../../programs/events/manage.ts";
-import { sourceText, type Trigger, Triggers, webhookForms } from "../../programs/events/triggers.ts";
+import { sourceText, type Trigger, webhookForms } from "../../programs/events/triggers.ts";
+import { mapOf, startNoMore, startOn, usualRunsPerMinute, webhookPath } from "../../programs/events/wanted-source.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { command, option, place, repeatable, several } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import { countUpTo } from "../flags/flags.ts";
-import { mapOf, secretFor, sourceOf } from "./event-source.ts";
 import { inputFrom } from "./input.ts";
 import { managing } from "./manage.ts";
 import { daemonNote, inputArg } from "./schedule.ts";
-
-/** Runs that a trigger starts within a minute, unless a flag says so. */
-const usualRunsPerMinute = 60;
 
 /** Runs that a trigger may start within a minute. */
 const maxRunsPerMinute = 10_000;
@@ -36,7 +31,7 @@ export function triggerJson(trigger: Trigger) {
     id,
     on: on.kind,
     about: sourceText(trigger),
-    ...(on.kind === "webhook" ? { path: pathOf(on.address) } : {}),
+    ...(on.kind === "webhook" ? { path: webhookPath(on.address) } : {}),
     ...(filter === undefined ? {} : { filter }),
     perMinute,
     input,
@@ -47,11 +42,9 @@ export function triggerJson(trigger: Trigger) {
 /** `triage: webhook (github) at /hooks/…, if event.type == "issues"; at most 60 a minute`. */
 export function triggerText(trigger: Trigger): string {
   const { id, on, filter, perMinute } = trigger;
-  const at = on.kind === "webhook" ? ` at ${pathOf(on.address)}` : "";
+  const at = on.kind === "webhook" ? ` at ${webhookPath(on.address)}` : "";
   return `${id}: ${sourceText(trigger)}${at}${filter === undefined ? "" : `, if ${filter}`}; at most ${perMinute} a minute`;
 }
-
-const pathOf = (address: string) => `/hooks/${address}`;
 
 /** One of some words. */
 function oneAmong<const Word extends string>(choices: readonly Word[], valueHint: string) {
@@ -116,17 +109,14 @@ export const on = command({
     const program = new ProgramLibrary(config.savedPrograms).get(args.name);
     const input = await inputFrom(args.input, program, io);
     const { filter, limit: perMinute = usualRunsPerMinute, as: id } = args;
-    const about = { form: args.webhook ?? "", program: program.name, config };
-    const secret = args.webhook === undefined ? undefined : await secretFor(args.secret, about, io);
-    const source = sourceOf(args, secret, config, io);
-    const wanted = { on: source, filter, perMinute, input, map: mapOf(args.map), id };
-    const made = await managing(config, io, (options) => addTrigger(program, wanted, options));
-    if (secret?.made) await setSecret(secret.made.name, secret.made.value, { env: io.env });
-    const shown = secret?.made?.value;
-    const note = source.kind === "webhook" ? webhookNote : await daemonNote(args, io);
+    const wanted = { source: args, filter, perMinute, input, map: mapOf(args.map), id };
+    const { trigger, secret: shown } = await managing(config, io, (options) =>
+      startOn(program, wanted, { ...options, config, env: io.env }),
+    );
+    const note = trigger.on.kind === "webhook" ? webhookNote : await daemonNote(args, io);
     return {
-      json: { trigger: triggerJson(made), ...(shown === undefined ? {} : { secret: shown }) },
-      text: `${triggerText(made)}\n${shown === undefined ? "" : `Secret, shown only now: ${shown}\n`}`,
+      json: { trigger: triggerJson(trigger), ...(shown === undefined ? {} : { secret: shown }) },
+      text: `${triggerText(trigger)}\n${shown === undefined ? "" : `Secret, shown only now: ${shown}\n`}`,
       note,
     };
   },
@@ -146,15 +136,10 @@ export const off = command({
   json: record({ removed: listOf(record({ id: text, deliveries: about("Removed deliveries", number) })) }),
   async run(args, io) {
     const config = await openConfig(args, io);
-    const triggers = new Triggers(config.savedPrograms);
     const removed: { id: string; deliveries: number }[] = [];
     for (const id of args.triggers) {
-      const found = triggers.find(id)?.on;
-      const deliveries = await managing(config, io, (options) => removeTrigger(id, options));
+      const deliveries = await managing(config, io, (options) => startNoMore(id, { ...options, env: io.env }));
       removed.push({ id, deliveries });
-      if (found?.kind !== "webhook" || !found.isSecretMade) continue;
-      const name = /^\$\{secret:(\w+)\}$/.exec(found.secret)?.[1];
-      if (name !== undefined) await removeSecrets([name], io.env);
     }
     const text = removed.map(({ id, deliveries }) => {
       return `Removed ${id}${deliveries === 0 ? "" : `, with ${deliveries} deliveries that were not begun`}\n`;

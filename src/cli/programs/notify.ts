@@ -1,5 +1,4 @@
 /** `claudikins programs notify`: tells others what has become of a saved program. */
-import { kindsOfHost } from "../../base/address-reach.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import {
   about,
@@ -12,10 +11,8 @@ import {
   text,
   yesOrNo,
 } from "../../base/json-shape.ts";
-import type { Config } from "../../config/load.ts";
 import { offer } from "../../programs/events/event-queue.ts";
 import { addNotification, usualNotificationsPerMinute } from "../../programs/events/manage.ts";
-import { referencedValue } from "../../programs/events/referenced-value.ts";
 import {
   type ProgramState,
   programStates,
@@ -24,14 +21,14 @@ import {
   type Trigger,
   whenText,
 } from "../../programs/events/triggers.ts";
+import { receiverOf, requireReceiving, usualStates } from "../../programs/events/wanted-receiver.ts";
+import { mapOf } from "../../programs/events/wanted-source.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import type { ManageOptions } from "../../programs/saved/manage.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
 import { configArgs, doorArgs, openConfig, whichConfig } from "../flags/config-flags.ts";
 import { countUpTo } from "../flags/flags.ts";
-import type { Io } from "../io.ts";
-import { mapOf, secretFor } from "./event-source.ts";
 import { valuesFrom } from "./input.ts";
 import { managing } from "./manage.ts";
 import { daemonNote } from "./schedule.ts";
@@ -40,7 +37,6 @@ import { daemonNote } from "./schedule.ts";
 const maxNotificationsPerMinute = 10_000;
 
 /** The states in which a person may have to act. */
-const usualStates = ["failed", "waiting"] satisfies ProgramState[];
 
 export const notificationShape = record({
   id: text,
@@ -131,16 +127,13 @@ export const notify = command({
     const { limit: perMinute = usualNotificationsPerMinute } = args;
     const input = await valuesFrom(args.values, io);
     const map = mapOf(args.map);
-    const receiver = await receiverOf(args, config, io);
+    const receiver = await receiverOf(args, {
+      config,
+      env: io.env,
+      toolNamed: (word) => ownTool(word, whichConfig(args, io)),
+    });
     const hasValues = Object.keys(input).length + Object.keys(map).length > 0;
-    if (hasValues && receiver.kind !== "tool" && receiver.kind !== "webhook") {
-      throw new ClaudikinsError("USAGE", "Values and --map are for --tool and --webhook");
-    }
-    if (hasContents && receiver.kind === "agent") {
-      throw new ClaudikinsError("USAGE", "An agent gets no contents in this line", {
-        hint: `It asks for them: programs.runs({ name: "${program.name}" })`,
-      });
-    }
+    requireReceiving(program, receiver, { hasContents, hasValues });
     const wanted = { when, notify: receiver, hasContents, filter, perMinute, input, map, id };
     const made = await managing(config, io, async (options) => {
       const added = await addNotification(program, wanted, options);
@@ -168,69 +161,4 @@ function statesIn(given: string, flagName: string): ProgramState[] {
   const unknown = words.find((word) => !programStates.some((state) => state === word));
   if (unknown === undefined) return programStates.filter((state) => words.includes(state));
   throw new ClaudikinsError("USAGE", `${flagName} takes ${programStates.join(", ")}; got "${unknown}"`);
-}
-
-interface ReceiverFlags {
-  command?: string | undefined;
-  webhook?: string | undefined;
-  secret?: string | undefined;
-  tool?: string | undefined;
-  agent?: boolean | undefined;
-  config?: string | undefined;
-}
-
-/** Throws USAGE, NEEDS_SECRET, NEEDS_VARIABLE, SERVER_NOT_FOUND and TOOL_NOT_FOUND. */
-async function receiverOf(args: ReceiverFlags, config: Config, io: Io): Promise<Receiver> {
-  const { command: line, webhook, secret, tool, agent } = args;
-  const given = [line, webhook, tool, agent ? true : undefined].filter((each) => each !== undefined).length;
-  if (given !== 1) {
-    throw new ClaudikinsError("USAGE", given === 0 ? "Nobody is notified" : "A notification has one receiver", {
-      hint: "Add --command, --webhook, --tool or --agent.",
-    });
-  }
-  if (webhook === undefined && secret !== undefined) throw new ClaudikinsError("USAGE", "--secret is for --webhook");
-  if (webhook !== undefined) return webhookReceiver(webhook, secret, config, io);
-  if (tool !== undefined) {
-    if (tool.includes("*")) throw new ClaudikinsError("USAGE", `--tool takes one tool; got "${tool}"`);
-    const [, server = "", name = ""] = /^([^.]+)\.(.+)$/.exec(tool) ?? [];
-    if (config.servers.get(server)?.isSavedPrograms) {
-      throw new ClaudikinsError("USAGE", "A notification cannot run a saved program", {
-        hint: `Start it after the other one: claudikins programs on ${name} --after NAME`,
-      });
-    }
-    // The demo has no file.
-    const isDemo = config.origin.kind === "demo" && config.servers.has(server);
-    const found = isDemo ? { server, tool: name } : await ownTool(tool, whichConfig(args, io));
-    return { kind: "tool", server: found.server, tool: found.tool };
-  }
-  if (line === undefined) return { kind: "agent" };
-  if (line.trim() === "") throw new ClaudikinsError("USAGE", "--command is empty");
-  if (config.savedPrograms.documents.areFiles) return { kind: "command", command: line };
-  throw new ClaudikinsError("USAGE", "Commands are not run for programs in a database", {
-    hint: "Use --webhook or --tool: the replicas may be anywhere.",
-  });
-}
-
-/** The address is judged now: later, a name may lead to another machine. */
-async function webhookReceiver(
-  given: string,
-  named: string | undefined,
-  config: Config,
-  io: Io,
-): Promise<Receiver & { kind: "webhook" }> {
-  const address = await referencedValue(given, "The address", io.env);
-  const url = URL.parse(address);
-  const example = "Example: --webhook https://example.com/hook";
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new ClaudikinsError("USAGE", "--webhook takes an address that begins with https://", { hint: example });
-  }
-  const kinds = await kindsOfHost(url);
-  if (kinds.includes("forbidden")) throw new ClaudikinsError("USAGE", `Nothing can be sent to ${url.hostname}`);
-  const reach = (["loopback", "private"] as const).find((kind) => kinds.includes(kind)) ?? "public";
-  if (reach === "public" && url.protocol !== "https:") {
-    throw new ClaudikinsError("USAGE", "Everybody on the way can read what is sent with http:", { hint: example });
-  }
-  const about = { form: "standard", program: "", config };
-  const secret = named === undefined ? {} : { secret: (await secretFor(named, about, io)).reference };
-  return { kind: "webhook", url: given, origin: url.origin, reach, ...secret };
 }

@@ -1,16 +1,13 @@
 /** `claudikins programs record`: runs a saved program, and keeps what it did as a recording for its tests. */
-import { outcomeInShell } from "../../app/shell-execution.ts";
+import { recordProgram } from "../../app/record-program.ts";
 import { about, number, oneOf, record as recordOf, text, yesOrNo } from "../../base/json-shape.ts";
 import { megabyte } from "../../base/units.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { defaultLimits } from "../../config/defaults.ts";
 import { expectationsOf } from "../../programs/recordings/expectations.ts";
 import type { Recording } from "../../programs/recordings/format.ts";
-import { makeRecording } from "../../programs/recordings/make.ts";
 import { RecordingFiles, recordingFile, requireRecordingName } from "../../programs/recordings/recording-files.ts";
-import { CallTape } from "../../programs/recordings/tape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
-import { requestForNamed } from "../../programs/saved/run.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { type Args, command, flag, option, place, repeatable } from "../command.ts";
 import { configArgs, daemonArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
@@ -88,7 +85,6 @@ export const record = command({
     const before = files.files(program.name).includes(file) ? await files.read(file) : undefined;
     const isSameInput = args.replace === true && args.input.length === 0 && before?.input !== undefined;
     const input = isSameInput ? before.input! : await inputFrom(args.input, program, io);
-    const request = await requestForNamed(program.name, input, programs);
     using sandbox = new Sandbox({ keptWorkers: 1 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
     const activity = new Activity(io.stderr, `Running ${program.name}`);
@@ -99,26 +95,16 @@ export const record = command({
       observed: {},
       person: personAtTerminal(() => activity, io),
     });
-    const tape = new CallTape();
-    const asked = { ...request, limits, tape, trace: commandTrace(io.env), onProgress: activity.onProgress };
-    const outcome = await outcomeInShell(asked, app, io.interrupted).finally(() => activity.end());
-    if (!outcome.ok)
+    const wanted = { program, input, name, expect: { ...before?.expect, ...given }, limits };
+    const more = { trace: commandTrace(io.env), onProgress: activity.onProgress };
+    const done = await recordProgram({ ...wanted, ...more }, app, io.interrupted).finally(() => activity.end());
+    if ("failed" in done)
       return await outcomeAnswer(
-        outcome,
+        done.failed,
         { json: args.json === true, output: undefined, folders: app.config.folders },
         io,
       );
-    const expect = { ...before?.expect, ...given };
-    const wanted = {
-      taken: tape.taken(),
-      code: program.code,
-      input,
-      program: program.name,
-      expect,
-      isOk: true,
-    } as const;
-    const recording = await makeRecording(wanted, app, io.interrupted);
-    await files.write(program.name, name, recording);
+    const { recording } = done;
     const json = recordedJson(file, before ? "replaced" : "new", recording);
     return {
       json,

@@ -65,3 +65,13 @@ export async function ask(io: Io, question: string, { hidden = false } = {}): Pr
   if (answer === undefined) throw new ClaudikinsError("CANCELLED", "No answer was given. Nothing was changed");
   return answer;
 }
+
+/** A secret value, from a prompt without echo, or from stdin. `command` reads it. Throws USAGE if nobody can be asked, and CANCELLED. */
+export async function secretValue(what: string, command: string, io: Io): Promise<string> {
+  if (io.stdin.isTerminal && !canAsk(io)) {
+    throw new ClaudikinsError("USAGE", "The value cannot be asked for, because stderr is not a terminal", {
+      hint: `Give it on stdin: ${command} < file`,
+    });
+  }
+  return canAsk(io) ? await ask(io, `${what}: `, { hidden: true }) : await io.stdin.text();
+}

@@ -69,6 +69,19 @@ export function appendItem(text: string, path: Path, item: string, file: string)
   return spliced(text, last.offset + last.length, 0, `,${gap}${JSON.stringify(item)}`);
 }
 
+/** The text with another list of texts at the path. The items that stay keep their places and comments. */
+export function setItems(text: string, path: Path, items: readonly string[], file: string): string {
+  const known = nodeAt(text, path, file);
+  const length = known?.type === "array" ? (known.children?.length ?? 0) : 0;
+  if (length === 0 || items.length < length) return setMember(text, path, items, file);
+  let edited = text;
+  for (const [at, item] of items.slice(0, length).entries()) {
+    const node = nodeAt(edited, path, file)?.children?.[at];
+    if (node && node.value !== item) edited = spliced(edited, node.offset, node.length, JSON.stringify(item));
+  }
+  return items.slice(length).reduce((done, item) => appendItem(done, path, item, file), edited);
+}
+
 /** The text without an item of a list. */
 export function removeItem(text: string, path: Path, item: string, file: string): string {
   let edited = text;

@@ -47,7 +47,10 @@ export function App() {
   });
   const notices = useMemo(
     () => ({
-      say: (text: string, hint?: string, undo?: () => void) => setNotice({ text, hint, undo, isFailure: false }),
+      say: (text: string, hint?: string, undo?: () => void) =>
+        setNotice({ text, hint, action: undo && { title: "Undo", run: undo }, isFailure: false }),
+      ask: (text: string, hint: string, title: string, run: () => void) =>
+        setNotice({ text, hint, action: { title, run }, isFailure: false }),
       fail: (error: unknown) => setNotice(noticeOf(error)),
     }),
     [],

@@ -8,16 +8,18 @@ export interface PageNotice {
   text: string;
   hint?: string | undefined;
   isFailure: boolean;
-  undo?: (() => void) | undefined;
+  action?: { title: string; run(): void } | undefined;
 }
 
 export interface Notices {
   /** `undo` takes the action back. */
   say(text: string, hint?: string, undo?: () => void): void;
+  /** Says why something was not done yet, with a button that does it. */
+  ask(text: string, hint: string, title: string, run: () => void): void;
   fail(error: unknown): void;
 }
 
-export const NoticeContext = createContext<Notices>({ say() {}, fail() {} });
+export const NoticeContext = createContext<Notices>({ say() {}, ask() {}, fail() {} });
 
 export const useNotices = (): Notices => useContext(NoticeContext);
 
@@ -72,7 +74,7 @@ const doneShownMs = 8_000;
  */
 export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined; onClose(): void }) {
   const bar = useRef<HTMLDivElement>(null);
-  const stays = !notice || notice.isFailure || notice.undo !== undefined || notice.hint !== undefined;
+  const stays = !notice || notice.isFailure || notice.action !== undefined || notice.hint !== undefined;
   useEffect(() => {
     if (stays) return;
     let timer: ReturnType<typeof setTimeout>;
@@ -95,15 +97,15 @@ export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined;
               </span>
             )}
           </p>
-          {notice.undo && (
+          {notice.action && (
             <button
               type="button"
               onClick={() => {
-                notice.undo?.();
+                notice.action?.run();
                 onClose();
               }}
             >
-              Undo
+              {notice.action.title}
             </button>
           )}
           <button type="button" class="plain" aria-label="Close this message" onClick={onClose}>

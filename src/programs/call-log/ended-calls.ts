@@ -135,14 +135,17 @@ type Names = ReturnType<typeof usedNames>;
 
 function count(
   { server, tool }: Names,
-  { type, request, durationMs }: EndEvent,
+  event: EndEvent,
   value: CallValue | undefined,
   parts: Parts,
   isForAgent: boolean,
 ): void {
+  const { type, request, durationMs } = event;
+  const isDenied = event.type === "failed" && event.error.code === "POLICY_DENIED";
   const use: CountedUse = {
     calls: 1,
-    failures: type === "failed" || isError(value) ? 1 : 0,
+    failures: (type === "failed" && !isDenied) || isError(value) ? 1 : 0,
+    denied: isDenied ? 1 : 0,
     durationMs,
     resultChars: value ? charsOf(value) : 0,
     takenChars: isForAgent && value && !("result" in value) ? contextChars(value, request, maxContextChars) : 0,

@@ -31,7 +31,8 @@ export const callFiguresShape = named(
     "server?": about("Of a tool", text),
     "tool?": about("The tool's own name", text),
     calls: number,
-    failures: about("Calls with another outcome than ok", number),
+    failures: about("Calls with another outcome than ok, without the denied ones", number),
+    denied: about("Calls that the policy or a person denied", number),
     executions: about("Executions that made the calls", number),
     roundTrips: about("Executions, and single calls of agents and commands", number),
     durationMs: about("The sum of all durations, also of concurrent calls", number),
@@ -86,6 +87,7 @@ class Group {
   #named: Named | undefined;
   #calls = 0;
   #failures = 0;
+  #denied = 0;
   #singles = 0;
   #durationMs = 0;
   #resultBytes = 0;
@@ -98,7 +100,8 @@ class Group {
     this.#durationMs += durationMs;
     this.#resultBytes += call.resultBytes;
     this.#lastAt = Math.max(this.#lastAt, call.at);
-    if (call.outcome !== "ok") this.#failures += 1;
+    if (call.outcome === "denied") this.#denied += 1;
+    else if (call.outcome !== "ok") this.#failures += 1;
     if (execution === null) this.#singles += 1;
     else this.#executions.add(execution);
     if (call.sent > 0) this.#sentMs.push(durationMs);
@@ -113,6 +116,7 @@ class Group {
       ...this.#named?.of,
       calls: this.#calls,
       failures: this.#failures,
+      denied: this.#denied,
       executions: this.#executions.size,
       roundTrips: this.#executions.size + this.#singles,
       durationMs: Math.round(this.#durationMs),

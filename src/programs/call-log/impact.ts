@@ -1,7 +1,7 @@
 /** Finds out from the call log how a change of tools would have treated the calls of the last days. */
 import { counted } from "../../base/counted.ts";
 import { eventLoopTurn } from "../../base/event-loop.ts";
-import { list, number, record, text, type ValueOf } from "../../base/json-shape.ts";
+import { about, list, number, record, text, type ValueOf } from "../../base/json-shape.ts";
 import { dayMs } from "../../base/units.ts";
 import { matches } from "../../config/pattern.ts";
 import type { ToolState } from "../../policy/decision.ts";
@@ -20,6 +20,7 @@ export const impactKeys = {
   denied: number,
   asked: number,
   made: number,
+  waiting: about("Calls that wait for a person now, and that a denial would end", number),
   by: list(record({ name: text, calls: number })),
   text,
 };
@@ -35,6 +36,8 @@ interface ImpactOptions {
   config: string | null | undefined;
   /** Whether a call that a rule has denied stays denied. */
   keepsDenials?: boolean;
+  /** Calls that wait for approval. */
+  open: readonly { config: string | null; server: string; tool: string }[];
   now?: number;
 }
 
@@ -46,12 +49,12 @@ export async function impactOf(
   tools: readonly { server: string; tool?: string }[],
   state: ToolState,
   rows: Pick<CallLogRows, "read">,
-  { config, keepsDenials = false, now = Date.now() }: ImpactOptions,
+  { config, keepsDenials = false, open, now = Date.now() }: ImpactOptions,
 ): Promise<Impact> {
   const isPattern = ({ tool }: { tool?: string }) => tool === undefined || tool.includes("*");
   const patterns = tools.filter(isPattern);
   const ids = new Set(tools.filter((each) => !isPattern(each)).map(({ server, tool = "" }) => toolId(server, tool)));
-  const isMeant = (call: StoredCall) =>
+  const isMeant = (call: Pick<StoredCall, "server" | "tool">) =>
     ids.has(toolId(call.server, call.tool)) ||
     patterns.some(({ server, tool = "*" }) => server === call.server && matches(tool, call.tool));
   const servers = new Set(tools.map(({ server }) => server));
@@ -74,7 +77,14 @@ export async function impactOf(
   const by = [...callers]
     .map(([name, calls]) => ({ name, calls }))
     .sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1));
-  return { ...found, by: by.slice(0, maxNamedCallers), text: impactText({ ...found, by }) };
+  const isHere = (each: { config: string | null }) => config === undefined || each.config === config;
+  const waiting = state === "deny" ? open.filter((each) => isHere(each) && isMeant(each)).length : 0;
+  const texts = [impactText({ ...found, by }), ...(waiting > 0 ? [waitingText(waiting)] : [])];
+  return { ...found, waiting, by: by.slice(0, maxNamedCallers), text: texts.join(". ") };
+}
+
+function waitingText(waiting: number): string {
+  return `${counted(waiting, "call")} that ${waiting === 1 ? "waits" : "wait"} for approval would end with an error`;
 }
 
 /** Whether a rule has denied the call, and no person. */
@@ -88,7 +98,7 @@ function effectOn(call: StoredCall, state: ToolState): "denied" | "asked" | "mad
   return wasAsked || isDenied(call) ? "made" : undefined;
 }
 
-function impactText({ calls, denied, asked, made, by }: Omit<Impact, "text">): string {
+function impactText({ calls, denied, asked, made, by }: Omit<Impact, "text" | "waiting">): string {
   const days = `the last ${impactDays} days`;
   if (calls === 0) return `No call in ${days}`;
   const changed = denied + asked + made;

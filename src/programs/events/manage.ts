@@ -21,7 +21,7 @@ import {
 /** Notifications within a minute, unless the user says another number. */
 export const usualNotificationsPerMinute = 60;
 
-interface ManageOptions {
+export interface ManageOptions {
   place: SavedProgramsPlace;
   audit: ProgramAudit;
 }

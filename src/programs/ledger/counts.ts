@@ -27,6 +27,7 @@ export type Sums = Record<(typeof sumNames)[number], number>;
 
 const useNames = [
   "calls",
+  /** Without the denied ones. */
   "failures",
   /** The sum of all calls' durations, also of concurrent calls. */
   "durationMs",
@@ -36,11 +37,16 @@ const useNames = [
   "takenChars",
   /** Characters of the arguments of these calls. */
   "argumentChars",
+  /** Calls that the policy or a person denied. */
+  "denied",
 ] as const;
 
 export type CountedUse = Record<(typeof useNames)[number], number>;
 
-/** The part from which an agent's surface is made. */
+/** A use to add. Without `denied`, none was. */
+export type AddedUse = Omit<CountedUse, "denied"> & { denied?: number };
+
+/** The part from which an agent's surface is made. A denied call is a failure here. */
 export type EntryUse = Pick<CountedUse, "calls" | "failures">;
 
 /** Stands for tools that do not exist. */
@@ -86,6 +92,7 @@ export class Counts {
     const sums = Object.entries(this.sums).filter(([, value]) => value !== 0);
     const tools = this.uses().map(([server, tool, use]): ToolRow => {
       const values = useNames.map((name) => Math.round(use[name]));
+      if (use.denied === 0) values.pop();
       return [server, tool, ...values];
     });
     return {
@@ -131,12 +138,12 @@ export class Counts {
     this.hooks.set(hook, (this.hooks.get(hook) ?? 0) + count);
   }
 
-  addUse(server: string, tool: string, use: CountedUse): void {
+  addUse(server: string, tool: string, use: AddedUse): void {
     const tools = this.tools.get(server) ?? new Map<string, CountedUse>();
     this.tools.set(server, tools);
     const known = tools.get(tool);
     if (!known) {
-      tools.set(tool, { ...use });
+      tools.set(tool, { ...use, denied: use.denied ?? 0 });
       return;
     }
     // Every call comes here, and a loop over names takes three times as long.
@@ -146,6 +153,7 @@ export class Counts {
     known.resultChars += use.resultChars;
     known.takenChars += use.takenChars;
     known.argumentChars += use.argumentChars;
+    known.denied += use.denied ?? 0;
   }
 
   addEntryUse(entry: string, tool: string, { calls, failures }: EntryUse): void {

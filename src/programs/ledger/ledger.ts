@@ -51,7 +51,8 @@ export class Ledger {
   called({ server, tool, entry }: CalledTool, use: CountedUse): void {
     const counts = this.#counts();
     counts?.addUse(server, tool, use);
-    if (entry !== undefined) counts?.addEntryUse(entry, tool, use);
+    if (entry !== undefined)
+      counts?.addEntryUse(entry, tool, { calls: use.calls, failures: use.failures + use.denied });
   }
 
   found(hook: string): void {

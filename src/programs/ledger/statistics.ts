@@ -34,7 +34,8 @@ const figures = {
   shellExecutions: about("Runs of `claudikins exec`; the comparison of tokens leaves them out", number),
   searches: number,
   calls: number,
-  failures: number,
+  failures: about("Without the denied calls", number),
+  denied: about("Calls that the policy or a person denied", number),
   durationMs: number,
   resultChars: number,
   tokens: named(
@@ -62,6 +63,7 @@ const toolShape = record({
   tool: text,
   calls: number,
   failures: number,
+  denied: number,
   durationMs: number,
   resultChars: number,
   takenTokens: about("Tokens of results for agents' code", number),
@@ -149,6 +151,7 @@ function figuresOf(counts: Counts): Figures {
     searches: sums.searches,
     calls: sum((use) => use.calls),
     failures: sum((use) => use.failures),
+    denied: sum((use) => use.denied),
     durationMs: Math.round(sum((use) => use.durationMs)),
     resultChars: sum((use) => use.resultChars),
     tokens: { ...parts, all: { without: all("without"), with: all("with") }, keptOut: all("without") - all("with") },
@@ -158,11 +161,12 @@ function figuresOf(counts: Counts): Figures {
 function toolFigures(counts: Counts): Statistics["tools"] {
   return counts
     .uses()
-    .map(([server, tool, { calls, failures, durationMs, resultChars, takenChars }]) => ({
+    .map(([server, tool, { calls, failures, denied, durationMs, resultChars, takenChars }]) => ({
       server,
       tool,
       calls,
       failures,
+      denied,
       durationMs: Math.round(durationMs),
       resultChars,
       takenTokens: estimated(takenChars),

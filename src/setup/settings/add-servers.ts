@@ -18,12 +18,23 @@ export async function configWith(
   env: Environment,
 ): Promise<{ text: string; config: Config }> {
   const text = servers.reduce((done, { name, entry }) => withServer(configFile, done, name, entry), configFile.text);
-  const config = await configAsText(configFile, text, env, (name) => servers.some((each) => each.name === name));
+  const names = servers.map(({ name }) => name);
+  return { text, config: await configToTry(text, names, configFile, env) };
+}
+
+/** The config of the text, with time for the first start of its servers. Throws CONFIG_INVALID if the entry of a named server is wrong. */
+export async function configToTry(
+  text: string,
+  names: readonly string[],
+  configFile: ConfigFile,
+  env: Environment,
+): Promise<Config> {
+  const config = await configAsText(configFile, text, env, (name) => names.includes(name));
   for (const server of config.servers.values()) {
     // `npx` and the like may have to download the server first.
     server.startTimeoutMs = Math.max(server.startTimeoutMs, firstStartMs);
   }
-  return { text, config };
+  return config;
 }
 
 interface TryingOptions {

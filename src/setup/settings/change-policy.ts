@@ -117,7 +117,7 @@ export async function undoChange(
   await requireTrusted(configFile, env, isAnswered);
   if (configFile.text !== after) {
     throw new ClaudikinsError("USAGE", `${file} was changed since, so nothing was undone`, {
-      hint: "Change the tools one by one.",
+      hint: "Change it back by hand.",
     });
   }
   await saveConfig(configFile, before, env, { place });

@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { objectAt, stringsIn } from "../../base/json-object.ts";
 import { didYouMean } from "../../base/near-names.ts";
+import { shellWord } from "../../base/shell-word.ts";
 import {
   type ConfigFile,
   configAsText,
@@ -139,7 +140,7 @@ export async function ownTool(word: string, which: WhichConfig): Promise<OwnTool
   const { server, tool } = ownSwitch(switchOf(word, configFile), before, isUsable);
   if (tool === undefined) {
     throw new ClaudikinsError("USAGE", `"${word}" is a server: name a tool, as server.tool`, {
-      hint: `A label may be about all of its tools: '${server}.*'`,
+      hint: `A label may be about all of its tools: '${server}.*'. To change how the server is started: claudikins config server ${shellWord(server)}`,
     });
   }
   if (isUsable) checkKnown({ server, tool }, before);

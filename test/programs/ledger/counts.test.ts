@@ -10,6 +10,7 @@ const use = (more: Partial<CountedUse> = {}): CountedUse => ({
   resultChars: 10,
   takenChars: 8,
   argumentChars: 2,
+  denied: 0,
   ...more,
 });
 
@@ -20,7 +21,7 @@ describe("counts", () => {
     const counts = new Counts();
     expect(counts.isEmpty).toBe(true);
     counts.addUse("shop", "list", use());
-    counts.addUse("shop", "list", use({ failures: 1 }));
+    counts.addUse("shop", "list", use({ failures: 1, denied: 3 }));
     counts.addUse("__proto__", "constructor", use());
     counts.addEntryUse("entry", "list", { calls: 2, failures: 1 });
     counts.addSums({ sessions: 1, codeChars: 5 });
@@ -30,7 +31,11 @@ describe("counts", () => {
     all.add(through(counts));
     expect(all.uses()).toEqual([
       ["__proto__", "constructor", use({ calls: 2, durationMs: 4, resultChars: 20, takenChars: 16, argumentChars: 4 })],
-      ["shop", "list", { calls: 4, failures: 2, durationMs: 10, resultChars: 40, takenChars: 32, argumentChars: 8 }],
+      [
+        "shop",
+        "list",
+        { calls: 4, failures: 2, durationMs: 10, resultChars: 40, takenChars: 32, argumentChars: 8, denied: 6 },
+      ],
     ]);
     expect(all.sums).toMatchObject({ sessions: 2, codeChars: 10, searches: 0 });
     expect([...all.hooks]).toEqual([["serve skill", 2]]);

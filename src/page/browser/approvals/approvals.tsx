@@ -90,14 +90,22 @@ export function Approvals({ state, hasKeys, wanted, onWanted, onExecution }: App
 
 const places = { agent: "in the agent", terminal: "at the terminal", page: "on this page", command: "by command" };
 
+const scopes: Record<NonNullable<PageApproval["scope"]>, string> = {
+  once: "once",
+  program: "for the program",
+  session: "for the session",
+  always: "always, by a rule",
+};
+
 function DecidedList({ decided }: { decided: PageApproval[] }) {
   return (
     <details class="decided">
       <summary>{counted(decided.length, "decision")} in the last hour</summary>
       <ul>
-        {decided.map(({ id, server, tool, state, decidedBy, decidedAt, reason }) => (
+        {decided.map(({ id, server, tool, state, scope, decidedBy, decidedAt, reason }) => (
           <li key={id}>
-            <span class={`badge ${state}`}>{state}</span> <ToolName server={server} tool={tool} />
+            <span class={`badge ${state}`}>{scope === undefined ? state : `${state} ${scopes[scope]}`}</span>{" "}
+            <ToolName server={server} tool={tool} />
             <span class="about">
               {decidedBy && ` ${places[decidedBy]}`} {decidedAt !== undefined && <Age at={decidedAt} />}
             </span>

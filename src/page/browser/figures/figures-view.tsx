@@ -64,7 +64,8 @@ interface ShownProps extends Pick<FiguresViewProps, "onTool"> {
 
 function Shown({ figures, onAll, onTool }: ShownProps) {
   const { total, periods, problems, lastBefore } = figures;
-  const { sessions, executions, shellExecutions, searches, calls, failures, durationMs, keptOut, without } = total;
+  const { sessions, executions, shellExecutions, searches, calls, failures, denied, durationMs, keptOut, without } =
+    total;
   const isEmpty = calls + executions + shellExecutions + sessions + searches === 0;
   const share = without > 0 && keptOut > 0 ? `${Math.floor((100 * keptOut) / without)} % of ${grouped(without)}` : "";
   const fromShell = shellExecutions > 0 ? [`${grouped(shellExecutions)} from a shell`] : [];
@@ -97,6 +98,7 @@ function Shown({ figures, onAll, onTool }: ShownProps) {
               value={grouped(calls)}
               more={[
                 failures > 0 ? `${grouped(failures)} failed` : "none failed",
+                ...(denied > 0 ? [`${grouped(denied)} denied`] : []),
                 `${durationText(durationMs)} in tools`,
               ].join(", ")}
             />

@@ -24,9 +24,15 @@ const timeColumns = <Row extends Pick<PageUseFigures, "durationMs" | "p50Ms" | "
   { title: "Time", about: "All calls together", of: ({ durationMs }) => durationMs, text: durationText, hasBar: true },
 ];
 
-const countColumns = <Row extends Pick<PageUseFigures, "calls" | "failures">>(): Column<Row>[] => [
+const countColumns = <Row extends Pick<PageUseFigures, "calls" | "failures" | "denied">>(): Column<Row>[] => [
   { title: "Calls", of: ({ calls }) => calls, text: grouped },
   { title: "Failed", of: ({ failures }) => failures, text: (value) => (value === 0 ? "" : grouped(value)) },
+  {
+    title: "Denied",
+    about: "By the policy or a person. They are not failed.",
+    of: ({ denied }) => denied,
+    text: (value) => (value === 0 ? "" : grouped(value)),
+  },
   {
     title: "Error rate",
     of: ({ calls, failures }) => (calls === 0 ? 0 : failures / calls),

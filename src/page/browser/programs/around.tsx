@@ -5,16 +5,21 @@ import { durationText } from "../../../base/duration.ts";
 import type { PageDelivery, PageProgram, PageProgramAbout, PageTested } from "../../programs-contract.ts";
 import { shortTime } from "../activity/scale.ts";
 import { Age } from "../age.tsx";
+import { AskedButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";
+import { NewNotification } from "./new-notification.tsx";
+import { NewTest } from "./new-test.tsx";
+import { NewTrigger } from "./new-trigger.tsx";
 
 interface AroundProps {
   program: PageProgram;
   onExecution(id: string): void;
 }
 
-export function Around({ program: { name, door, runs, savedAt }, onExecution }: AroundProps) {
+export function Around({ program, onExecution }: AroundProps) {
+  const { name, door, runs, savedAt } = program;
   const search = new URLSearchParams({ name, ...(door === undefined ? {} : { door }) });
   const path = `programs/about?${search}`;
   const [about, setAbout] = useLoaded<PageProgramAbout>(path, JSON.stringify([savedAt, runs]));
@@ -23,7 +28,7 @@ export function Around({ program: { name, door, runs, savedAt }, onExecution }: 
   const reload = async () => setAbout(await get<PageProgramAbout>(path));
   return (
     <>
-      <Tests name={name} door={door} recordings={recordings} />
+      <Tests program={program} recordings={recordings} onMade={reload} />
       {modelCalls !== undefined && (
         <p class={modelCalls === 0 ? "outcome bad" : "about"}>
           {modelCalls === 0
@@ -32,7 +37,7 @@ export function Around({ program: { name, door, runs, savedAt }, onExecution }: 
           <code>"askModel"</code> in claudikins.json decides that.
         </p>
       )}
-      {triggers.length > 0 && <Triggers triggers={triggers} />}
+      <StartsAfterEvents program={program} triggers={triggers} onChanged={reload} />
       <Notifications notifications={notifications} name={name} door={door} onChanged={reload} />
       {deliveries.length > 0 && (
         <Deliveries deliveries={deliveries} door={door} onRetried={reload} onExecution={onExecution} />
@@ -42,12 +47,13 @@ export function Around({ program: { name, door, runs, savedAt }, onExecution }: 
 }
 
 interface TestsProps {
-  name: string;
-  door: string | undefined;
+  program: PageProgram;
   recordings: readonly string[];
+  onMade(): Promise<void>;
 }
 
-function Tests({ name, door, recordings }: TestsProps) {
+function Tests({ program, recordings, onMade }: TestsProps) {
+  const { name, door } = program;
   const { isRunning, run } = useAction();
   const [tested, setTested] = useState<PageTested[]>();
   const test = () => run(async () => setTested(await post<PageTested[]>("programs/test", { name, door })));
@@ -63,9 +69,7 @@ function Tests({ name, door, recordings }: TestsProps) {
         )}
       </div>
       {recordings.length === 0 && (
-        <p class="empty">
-          It has no recording. To make one, which needs its servers once: <code>claudikins programs record {name}</code>
-        </p>
+        <p class="empty">It has no test. A test is a recording of one run, which is replayed without any server.</p>
       )}
       {recordings.length > 0 && !tested && (
         <p class="about">A test replays a recording without any server, and says what has changed.</p>
@@ -80,6 +84,7 @@ function Tests({ name, door, recordings }: TestsProps) {
           <Tested key={each.recording} tested={each} />
         ))}
       </ul>
+      <NewTest program={program} onMade={onMade} />
     </section>
   );
 }
@@ -106,10 +111,22 @@ function Tested({ tested: { recording, ok, durationMs, differences, more, proble
   );
 }
 
-function Triggers({ triggers }: Pick<PageProgramAbout, "triggers">) {
+interface TriggersProps extends Pick<PageProgramAbout, "triggers"> {
+  program: PageProgram;
+  onChanged(): Promise<void>;
+}
+
+function StartsAfterEvents({ program, triggers, onChanged }: TriggersProps) {
+  const notices = useNotices();
+  const remove = async (id: string) => {
+    await post("programs/off", { name: id, door: program.door });
+    notices.say(`Removed ${id}, with its events that were not begun`);
+    await onChanged();
+  };
   return (
     <section class="part" aria-labelledby="triggers">
       <h3 id="triggers">Starts after events</h3>
+      {triggers.length === 0 && <p class="empty">No event starts it.</p>}
       <ul class="lines">
         {triggers.map(({ id, source, filter, perMinute }) => (
           <li key={id}>
@@ -128,12 +145,15 @@ function Triggers({ triggers }: Pick<PageProgramAbout, "triggers">) {
               )}
               <span class="about"> at most {perMinute} a minute</span>
             </span>
+            <span class="line-actions">
+              <AskedButton question={`Really remove ${id}?`} action={() => remove(id)}>
+                Remove
+              </AskedButton>
+            </span>
           </li>
         ))}
       </ul>
-      <p class="about">
-        To add or remove one: <code>claudikins programs on</code> and <code>claudikins programs off</code>
-      </p>
+      <NewTrigger program={program} onMade={onChanged} />
     </section>
   );
 }
@@ -151,7 +171,8 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
       await post(path, { ...body, door });
       await onChanged();
     });
-  const add = () => change("programs/tell-agents", { name, when: ["failed", "waiting"] });
+  const add = () =>
+    change("programs/notify", { name, when: ["failed", "waiting"], receiver: { agent: true }, ...withoutMore });
   return (
     <section class="part" aria-labelledby="notifications">
       <div class="part-head">
@@ -163,7 +184,6 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
       {notifications.length === 0 && (
         <p class="empty">
           Nobody is told what becomes of it. Your agents are told in their next session, if it failed or waits for you.
-          By a command, a webhook or a tool: <code>claudikins programs notify {name}</code>
         </p>
       )}
       <ul class="lines">
@@ -180,7 +200,7 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
                 type="button"
                 disabled={isRunning}
                 aria-label={`Remove the notification ${id}`}
-                onClick={() => void change("programs/untell", { name: id })}
+                onClick={() => void change("programs/off", { name: id })}
               >
                 Remove
               </button>
@@ -188,9 +208,13 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
           </li>
         ))}
       </ul>
+      <NewNotification name={name} door={door} onMade={onChanged} />
     </section>
   );
 }
+
+/** A notification of the agents has no values. */
+const withoutMore = { hasContents: false, values: {}, map: {} };
 
 interface DeliveriesProps {
   deliveries: readonly PageDelivery[];

@@ -6,6 +6,7 @@ import { post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
+import { givenTexts, InputFields } from "./input-fields.tsx";
 import { timeIn } from "./schedules.tsx";
 import { cronOf, TimesFields, usualTimes } from "./times.tsx";
 
@@ -14,10 +15,7 @@ export function ProgramForm({ program }: { program: PageProgram }) {
   const { isRunning, run } = useAction();
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [started, setStarted] = useState<string>();
-  // The program may have other inputs than when the form was filled in.
-  const input = Object.fromEntries(
-    inputs.flatMap((each) => (texts[each.name] ? [[each.name, texts[each.name]!]] : [])),
-  );
+  const input = givenTexts(inputs, texts);
   const start = async () => {
     const { execution } = await post<{ execution: string }>("programs/run", { name, door, input });
     setStarted(execution);
@@ -33,17 +31,7 @@ export function ProgramForm({ program }: { program: PageProgram }) {
         }}
       >
         {inputs.length === 0 && <p class="about">It has no input.</p>}
-        {inputs.map(({ name, type, isRequired, description, example }) => (
-          <Field
-            key={name}
-            name={name}
-            about={isRequired ? type : `${type}, optional`}
-            help={description}
-            example={example}
-            value={texts[name] ?? ""}
-            onInput={(text) => setTexts({ ...texts, [name]: text })}
-          />
-        ))}
+        <InputFields inputs={inputs} texts={texts} onInput={setTexts} />
         <div class="actions">
           <button type="submit" class="primary" disabled={isRunning}>
             {isRunning ? "Starting …" : "Run now"}

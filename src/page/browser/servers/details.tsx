@@ -8,14 +8,17 @@ import { post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { EditServer } from "./edit-server.tsx";
 import { HeldTools } from "./held.tsx";
 import { ServerLog } from "./log.tsx";
 import { SignInPanel } from "./sign-in.tsx";
 import { ToolList } from "./tools.tsx";
 
 export function Details({ server }: { server: PageServerEntry }) {
+  const [isEditing, setEditing] = useState(false);
   const { name, transport, where, description, protocol, serverVersion, signIn, denied, toolsMark } = server;
   const isOff = server.state === "disabled";
+  if (isEditing) return <EditServer server={name} onDone={() => setEditing(false)} />;
   return (
     <Panel id="server" title={<Text>{name}</Text>}>
       {description !== undefined && (
@@ -31,14 +34,19 @@ export function Details({ server }: { server: PageServerEntry }) {
         <Fact name="Denied tools" value={denied === undefined ? "" : String(denied)} />
       </dl>
       {signIn && !isOff && <SignInPanel server={server} signIn={signIn} />}
-      <Repairs server={server} />
+      <Repairs server={server} onEdit={() => setEditing(true)} />
       {server.held !== undefined && <HeldTools server={name} count={server.held} />}
       {!isOff && <ToolList server={name} state={server.state} mark={toolsMark} />}
     </Panel>
   );
 }
 
-function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: PageServerEntry }) {
+interface RepairsProps {
+  server: PageServerEntry;
+  onEdit(): void;
+}
+
+function Repairs({ server: { name, state, isOwn, signIn, problem, needs }, onEdit }: RepairsProps) {
   const notices = useNotices();
   const { isRunning, run } = useAction();
   const [checked, setChecked] = useState<PageChecked>();
@@ -93,6 +101,9 @@ function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: 
         )}
         {isOwn && (
           <>
+            <button type="button" class={needs ? "primary" : ""} disabled={isRunning} onClick={onEdit}>
+              {needs ? `Set ${needs.join(", ")}` : state === "broken" ? "Change its entry" : "Change"}
+            </button>
             <button type="button" aria-expanded={isLogShown} onClick={() => setLogShown(!isLogShown)}>
               Log
             </button>
@@ -111,11 +122,6 @@ function Repairs({ server: { name, state, isOwn, signIn, problem } }: { server: 
         )}
       </div>
       {checked && <Checked checked={checked} />}
-      {isOwn && (state === "broken" || state === "needs") && (
-        <p class="about">
-          To change its entry: <code>claudikins config edit</code>
-        </p>
-      )}
       {isLogShown && <ServerLog server={name} />}
     </>
   );

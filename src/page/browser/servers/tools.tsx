@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../../servers-contract.ts";
+import type { PageImpact } from "../../tools-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
@@ -81,7 +82,16 @@ function useTools(server: string, mark: string) {
   const notices = useNotices();
   const { isRunning: isSaving, run } = useAction();
   const [found, setFound] = useLoaded<PageTools>(`tools?server=${encodeURIComponent(server)}`, mark);
-  const save = async (tool: string, what: Change) => {
+  const save = async (tool: string, what: Change, isSeen = false): Promise<void> => {
+    if ("access" in what && what.access === "denied" && !isSeen) {
+      const { waiting, text } = await post<PageImpact>("policy/preview", { tools: [{ server, tool }], state: "deny" });
+      if (waiting > 0) {
+        notices.ask(`Not changed yet: ${server}.${tool}`, text, "Deny anyway", () => {
+          void run(() => save(tool, what, true));
+        });
+        return;
+      }
+    }
     setFound(await post<PageTools>("policy", { server, tool, ...what }));
     notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);
   };

@@ -15,7 +15,8 @@ const doneWords: Record<PageToolState, string> = {
 
 export interface States {
   isRunning: boolean;
-  set(tools: readonly PageToolRow[], state: PageToolState): Promise<void>;
+  /** With `isSeen`, the person knows which calls that wait would end. */
+  set(tools: readonly PageToolRow[], state: PageToolState, isSeen?: boolean): Promise<void>;
 }
 
 const bodyOf = (tools: readonly PageToolRow[], state: PageToolState) => ({
@@ -38,11 +39,15 @@ export function useStates(changed: () => void): States {
       notices.say(`Changed back: ${what}`);
       changed();
     });
-  const set = (tools: readonly PageToolRow[], state: PageToolState) =>
+  const set = (tools: readonly PageToolRow[], state: PageToolState, isSeen = false): Promise<void> =>
     run(async () => {
       const [first] = tools;
       const what = tools.length === 1 && first ? `${first.server}.${first.name}` : counted(tools.length, "tool");
-      const { text } = await previewOf(tools, state);
+      const { text, waiting } = await previewOf(tools, state);
+      if (waiting > 0 && !isSeen) {
+        notices.ask(`Not changed yet: ${what}`, text, "Deny anyway", () => void set(tools, state, true));
+        return;
+      }
       const { undo: id } = await post<PageStatesChanged>("policy/states", bodyOf(tools, state));
       const words = tools.length === 1 ? doneWords[state] : `set to ${stateWords[state]}`;
       notices.say(
@@ -55,5 +60,8 @@ export function useStates(changed: () => void): States {
   const latest = useRef(set);
   latest.current = set;
   // The rows of a long list are drawn again only if it is another object.
-  return useMemo(() => ({ isRunning, set: (tools, state) => latest.current(tools, state) }), [isRunning]);
+  return useMemo(
+    () => ({ isRunning, set: (tools, state, isSeen) => latest.current(tools, state, isSeen) }),
+    [isRunning],
+  );
 }

@@ -67,7 +67,7 @@ export function ChosenBar({ tools, states, onDone }: ChosenBarProps) {
               type="button"
               class="primary"
               disabled={states.isRunning}
-              onClick={() => void states.set(changing, state).then(onDone)}
+              onClick={() => void states.set(changing, state, true).then(onDone)}
             >
               Set {counted(changing.length, "tool")} to {stateWords[state]}
             </button>

@@ -1,13 +1,15 @@
-/** The source of a trigger from the flags of `claudikins programs on`, and the secret of a webhook. */
+/** The source of a trigger as a person names it, with the secret of a webhook: the same for the command line and the page. */
 import { randomBytes } from "node:crypto";
 import { isAbsolute, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
+import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { homeOf } from "../../config/locations.ts";
 import { isSecretName } from "../../config/secrets/references.ts";
-import { storedSecret } from "../../config/secrets/store.ts";
-import { type EventSource, listedKinds, type WebhookForm } from "../../programs/events/triggers.ts";
-import type { Io } from "../io.ts";
+import { removeSecrets, setSecret, storedSecret } from "../../config/secrets/store.ts";
+import type { SavedProgram } from "../saved/model.ts";
+import { addTrigger, type ManageOptions, removeTrigger, type WantedTrigger } from "./manage.ts";
+import { type EventSource, listedKinds, type Trigger, Triggers, type WebhookForm } from "./triggers.ts";
 
 /** Bytes of the secret part of an address, and of a new secret. */
 const secretBytes = 32;
@@ -15,7 +17,10 @@ const secretBytes = 32;
 /** Random bytes in the name of a new secret. */
 const nameBytes = 4;
 
-export interface SourceFlags {
+/** Runs that a trigger starts within a minute, unless the user says another number. */
+export const usualRunsPerMinute = 60;
+
+export interface WantedSource {
   webhook?: WebhookForm | undefined;
   secret?: string | undefined;
   answer?: "id" | "result" | undefined;
@@ -26,12 +31,48 @@ export interface SourceFlags {
   if?: "done" | "failed" | undefined;
 }
 
+/**
+ * Adds a trigger, and sets the secret that is made for a webhook. The secret is returned once. Throws USAGE, NEEDS_SECRET, and what `addTrigger`
+ * throws.
+ */
+export async function startOn(
+  program: SavedProgram,
+  { source, ...wanted }: Omit<WantedTrigger, "on"> & { source: WantedSource },
+  { config, env, ...options }: ManageOptions & { config: Config; env: Environment },
+): Promise<{ trigger: Trigger; secret: string | undefined }> {
+  const about = { form: source.webhook ?? "", program: program.name, config };
+  const secret = source.webhook === undefined ? undefined : await secretFor(source.secret, about, env);
+  const on = sourceOf(source, secret, config, env);
+  const trigger = await addTrigger(program, { ...wanted, on }, options);
+  if (secret?.made) await setSecret(secret.made.name, secret.made.value, { env });
+  return { trigger, secret: secret?.made?.value };
+}
+
+/** Removes a trigger or a notification, with the secret that was made for it. Throws what `removeTrigger` throws. */
+export async function startNoMore(
+  id: string,
+  { env, ...options }: ManageOptions & { env: Environment },
+): Promise<number> {
+  const found = new Triggers(options.place).find(id)?.on;
+  const deliveries = await removeTrigger(id, options);
+  if (found?.kind === "webhook" && found.isSecretMade) {
+    const name = /^\$\{secret:(\w+)\}$/.exec(found.secret)?.[1];
+    if (name !== undefined) await removeSecrets([name], env);
+  }
+  return deliveries;
+}
+
+/** The path of a webhook below the address of `serve --http`. */
+export function webhookPath(address: string): string {
+  return `/hooks/${address}`;
+}
+
 /** Throws USAGE. `secret` is given for a webhook. */
-export function sourceOf(
-  { webhook, secret: named, answer, file, resource, list, after, if: only }: SourceFlags,
+function sourceOf(
+  { webhook, secret: named, answer, file, resource, list, after, if: only }: WantedSource,
   secret: Awaited<ReturnType<typeof secretFor>> | undefined,
   config: Config,
-  { env }: Io,
+  env: Environment,
 ): EventSource {
   const given = [webhook, file, resource, list, after].filter((each) => each !== undefined).length;
   if (given !== 1) {
@@ -64,7 +105,7 @@ const makesSecret: readonly string[] = ["stripe", "slack"] satisfies WebhookForm
 export async function secretFor(
   given: string | undefined,
   { form, program, config }: { form: string; program: string; config: Config },
-  { env }: Io,
+  env: Environment,
 ): Promise<{ reference: string; made?: { name: string; value: string } }> {
   if (given?.startsWith("${")) return { reference: given };
   if (!config.savedPrograms.documents.areFiles) {

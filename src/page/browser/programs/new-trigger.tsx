@@ -1,0 +1,198 @@
+/** Starts a saved program when something happens. */
+import { useState } from "preact/hooks";
+import type { PageProgram, PageTriggered } from "../../programs-contract.ts";
+import { post } from "../client.ts";
+import { Field } from "../field.tsx";
+import { useAction, useNotices } from "../notice.tsx";
+import { Text } from "../text.tsx";
+import { givenTexts, InputFields, namedLines } from "./input-fields.tsx";
+
+const kinds = {
+  webhook: "a webhook comes",
+  file: "a file is new or was changed",
+  resource: "a resource of a server was updated",
+  list: "a list of a server changes",
+  after: "another program has ended",
+} as const;
+type Kind = keyof typeof kinds;
+
+const senders = ["standard", "github", "stripe", "slack"] as const;
+const lists = ["tools", "resources", "prompts"] as const;
+
+interface NewTriggerProps {
+  program: PageProgram;
+  onMade(): Promise<void>;
+}
+
+export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTriggerProps) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const [kind, setKind] = useState<Kind>("webhook");
+  const [form, setForm] = useState<Record<string, string>>({});
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [made, setMade] = useState<PageTriggered>();
+  const text = (key: string) => (form[key] ?? "").trim();
+  const set = (key: string) => (value: string) => setForm({ ...form, [key]: value });
+  const add = () =>
+    run(async () => {
+      setMade(undefined);
+      const limit = text("limit");
+      const body = {
+        name,
+        door,
+        source: sourceOf(kind, text),
+        input: givenTexts(inputs, texts),
+        map: namedLines(form["map"] ?? ""),
+        ...(text("filter") === "" ? {} : { filter: text("filter") }),
+        ...(text("id") === "" ? {} : { id: text("id") }),
+        ...(limit === "" ? {} : { perMinute: Number(limit) }),
+      };
+      const done = await post<PageTriggered>("programs/on", body);
+      setMade(done);
+      setForm({});
+      const unwatched = "There can be no daemon here, so nothing looks for these events.";
+      notices.say(`${name} starts after events of ${done.id}`, done.isWatched ? undefined : unwatched);
+      await onMade();
+    });
+  const choice = (key: string, title: string, choices: readonly string[]) => (
+    <label class="field">
+      <span>{title}</span>
+      <select
+        aria-label={title}
+        value={form[key] ?? choices[0]}
+        onChange={(event) => set(key)(event.currentTarget.value)}
+      >
+        {choices.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const field = (key: string, title: string, more: { about?: string; help?: string; example?: string } = {}) => (
+    <Field name={title} value={form[key] ?? ""} onInput={set(key)} {...more} />
+  );
+  return (
+    <>
+      {made?.path !== undefined && (
+        <div class="warning" role="status">
+          <p>
+            The path of the webhook, below the address of <code>claudikins serve --http</code>:{" "}
+            <code>
+              <Text>{made.path}</Text>
+            </code>
+          </p>
+          {made.secret !== undefined && (
+            <p>
+              Its secret, shown only now:{" "}
+              <code>
+                <Text>{made.secret}</Text>
+              </code>
+            </p>
+          )}
+          <button type="button" onClick={() => setMade(undefined)}>
+            I have noted it
+          </button>
+        </div>
+      )}
+      <details>
+        <summary>Start it after an event</summary>
+        <form
+          class="fields"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void add();
+          }}
+        >
+          <label class="field">
+            <span>Start it when</span>
+            <select
+              aria-label="Start it when"
+              value={kind}
+              onChange={(event) => setKind(event.currentTarget.value as Kind)}
+            >
+              {Object.entries(kinds).map(([each, words]) => (
+                <option key={each} value={each}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+          {kind === "webhook" && (
+            <>
+              {choice("sender", "Sender", senders)}
+              {field("secret", "Name of the secret", {
+                about: "optional",
+                help: "Requests are signed with it. Without a name, a secret is made and shown once. Stripe and Slack make theirs: set it under System first.",
+                example: "GITHUB_HOOK",
+              })}
+              {choice("answer", "The sender gets", ["the id of the event at once", "the value of the program"])}
+            </>
+          )}
+          {kind === "file" &&
+            field("file", "Files", {
+              help: "A path or a glob, in the workspace or absolute.",
+              example: "inbox/*.csv",
+            })}
+          {(kind === "resource" || kind === "list") && field("server", "Server", { example: "docs" })}
+          {kind === "resource" && field("uri", "Resource", { example: "file:///notes.md" })}
+          {kind === "list" && choice("list", "List", lists)}
+          {kind === "after" && (
+            <>
+              {field("after", "Program", { example: "nightly" })}
+              {choice("outcome", "If it", ["has ended", "has succeeded", "has failed"])}
+            </>
+          )}
+          <InputFields
+            inputs={inputs.map((each) => ({ ...each, isRequired: false }))}
+            texts={texts}
+            onInput={setTexts}
+          />
+          <label class="field">
+            <span>
+              Inputs that are made of the event <span class="about">one a line, optional</span>
+            </span>
+            <textarea
+              rows={2}
+              spellcheck={false}
+              placeholder="number=event.body.issue.number"
+              value={form["map"] ?? ""}
+              onInput={(event) => set("map")(event.currentTarget.value)}
+            />
+          </label>
+          {field("filter", "Only if", { about: "a condition in CEL, optional", example: 'event.type == "issues"' })}
+          {field("limit", "Runs within a minute", { about: "optional", example: "60" })}
+          {field("id", "Name of the trigger", { about: "optional", example: name })}
+          <div class="actions">
+            <button type="submit" disabled={isRunning}>
+              {isRunning ? "Adding …" : "Add the trigger"}
+            </button>
+          </div>
+        </form>
+      </details>
+    </>
+  );
+}
+
+/** The source as the flags of `claudikins programs on` name it. */
+function sourceOf(kind: Kind, text: (key: string) => string): Record<string, string> {
+  switch (kind) {
+    case "webhook":
+      return {
+        webhook: text("sender") || "standard",
+        ...(text("secret") === "" ? {} : { secret: text("secret") }),
+        ...(text("answer").startsWith("the value") ? { answer: "result" } : {}),
+      };
+    case "file":
+      return { file: text("file") };
+    case "resource":
+      return { resource: `${text("server")}=${text("uri")}` };
+    case "list":
+      return { list: `${text("server")}=${text("list") || "tools"}` };
+    case "after": {
+      const only = { "has succeeded": "done", "has failed": "failed" }[text("outcome")];
+      return { after: text("after"), ...(only === undefined ? {} : { if: only }) };
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** The sandbox of an entry in a form. */
+import type { PageEntry } from "../../servers-contract.ts";
+
+/** `usual`: as the config says for all servers. */
+type Mode = "usual" | "off" | "on" | "open";
+
+export interface BoxForm {
+  mode: Mode;
+  /** Lines. */
+  read: string;
+  write: string;
+  network: "none" | "all" | "hosts";
+  hosts: string;
+}
+
+const modes: Record<Mode, string> = {
+  usual: "as the config says for all servers",
+  off: "no sandbox: all of your rights",
+  on: "a sandbox with its own files, and no network",
+  open: "a sandbox with more",
+};
+
+export function boxForm(sandbox: PageEntry["sandbox"]): BoxForm {
+  const none = { read: "", write: "", network: "none", hosts: "" } as const;
+  if (typeof sandbox !== "object") {
+    return { mode: sandbox === undefined ? "usual" : sandbox ? "on" : "off", ...none };
+  }
+  const { read, write, network } = sandbox;
+  return {
+    mode: "open",
+    read: read.join("\n"),
+    write: write.join("\n"),
+    network: Array.isArray(network) ? "hosts" : network ? "all" : "none",
+    hosts: Array.isArray(network) ? network.join("\n") : "",
+  };
+}
+
+const linesOf = (text: string) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+/** The value of `sandbox`. Undefined if the entry has none. */
+export function boxValue({ mode, read, write, network, hosts }: BoxForm) {
+  if (mode === "usual") return undefined;
+  if (mode !== "open") return mode === "on";
+  const [readable, writable] = [linesOf(read), linesOf(write)];
+  return {
+    ...(readable.length > 0 ? { read: readable } : {}),
+    ...(writable.length > 0 ? { write: writable } : {}),
+    ...(network === "none" ? {} : { network: network === "all" ? true : linesOf(hosts) }),
+  };
+}
+
+export function BoxFields({ form, onChange }: { form: BoxForm; onChange(form: BoxForm): void }) {
+  const lines = (key: "read" | "write" | "hosts", title: string) => (
+    <label class="field">
+      <span>
+        {title} <span class="about">one a line</span>
+      </span>
+      <textarea
+        rows={2}
+        spellcheck={false}
+        value={form[key]}
+        onInput={(event) => onChange({ ...form, [key]: event.currentTarget.value })}
+      />
+    </label>
+  );
+  return (
+    <fieldset class="entry-rows">
+      <legend>Sandbox</legend>
+      <select
+        aria-label="Sandbox"
+        value={form.mode}
+        onChange={(event) => onChange({ ...form, mode: event.currentTarget.value as Mode })}
+      >
+        {Object.entries(modes).map(([mode, words]) => (
+          <option key={mode} value={mode}>
+            {words}
+          </option>
+        ))}
+      </select>
+      {form.mode === "open" && (
+        <>
+          {lines("read", "It may read")}
+          {lines("write", "It may read and write")}
+          <label class="field">
+            <span>Network</span>
+            <select
+              value={form.network}
+              onChange={(event) => onChange({ ...form, network: event.currentTarget.value as BoxForm["network"] })}
+            >
+              <option value="none">none</option>
+              <option value="hosts">only some hosts</option>
+              <option value="all">all of it</option>
+            </select>
+          </label>
+          {form.network === "hosts" && lines("hosts", "Hosts")}
+        </>
+      )}
+    </fieldset>
+  );
+}

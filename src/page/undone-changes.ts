@@ -1,0 +1,46 @@
+/** The latest changes of config files that the page can undo. */
+import { randomUUID } from "node:crypto";
+import type { App } from "../app/app.ts";
+import type { Environment } from "../config/environment.ts";
+import { type ChangedText, undoChange } from "../setup/settings/change-policy.ts";
+import { RefusedRequest } from "./guard.ts";
+
+/** Number of changes that can be undone: the latest ones. */
+const maxUndoneChanges = 20;
+
+interface UndoneOptions {
+  app: App;
+  env: Environment;
+  /** Whether the user has confirmed the config, so that it need not be trusted. */
+  isAnswered: boolean;
+}
+
+export class UndoneChanges {
+  readonly #options: UndoneOptions;
+  /** By their ids, the oldest first. */
+  readonly #changes = new Map<string, ChangedText[]>();
+
+  constructor(options: UndoneOptions) {
+    this.#options = options;
+  }
+
+  /** The id with which the changes are undone. Undefined if there are none. */
+  keep(changed: ChangedText[]): string | undefined {
+    if (changed.length === 0) return undefined;
+    const undo = randomUUID();
+    this.#changes.set(undo, changed);
+    const [oldest] = this.#changes.keys();
+    if (this.#changes.size > maxUndoneChanges && oldest !== undefined) this.#changes.delete(oldest);
+    return undo;
+  }
+
+  /** Writes the files as they were. Throws RefusedRequest if the change is not known, and what `undoChange` throws. */
+  async undo(id: string): Promise<void> {
+    const { app, env, isAnswered } = this.#options;
+    const changed = this.#changes.get(id);
+    if (!changed) throw new RefusedRequest(404, "This change can no longer be undone");
+    for (const each of changed.toReversed()) await undoChange(each, env, { isAnswered, place: "page" });
+    this.#changes.delete(id);
+    await app.reload?.refresh();
+  }
+}
