@@ -60,6 +60,7 @@ const listed = {
   "door?": about("The door of the config behind which it was started", text),
   "person?": about("The person for whom it was started, who has signed in to serve --http", personShape),
   "agent?": about("The agent, as it names itself", text),
+  "repeats?": about("Id of the execution whose code it runs again", text),
   ...stateKeys,
 };
 
@@ -186,6 +187,7 @@ async function storedAnswer(found: ListedExecution, flags: ConfigFlags, io: Io):
   const lines = [
     `${id}: ${stateText(found.state)}`,
     `by ${found.startedBy}${placeText(found)}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+    ...(found.repeats === undefined ? [] : [`run again from ${found.repeats}`]),
     ...calls.map(
       ({ tool, line, state }) =>
         `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
@@ -240,6 +242,7 @@ const dryRun = command({
 });
 
 export { again, code } from "../executions-again.ts";
+export { compare } from "../executions-compare.ts";
 export { dryRun as "dry-run" };
 
 const callWords = { made: "waits to call", sent: "has called", answered: "got an answer from" };
@@ -293,8 +296,8 @@ export const cancel = command({
   },
 });
 
-function jsonOf({ id, startedAt, startedBy, door, person, agent, state }: ListedExecution) {
-  const known = { door, person, agent };
+function jsonOf({ id, startedAt, startedBy, door, person, agent, repeats, state }: ListedExecution) {
+  const known = { door, person, agent, repeats };
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
   return { id, startedAt, startedBy, ...given, ...state };
 }

@@ -82,7 +82,7 @@ export class Executions implements AsyncDisposable {
     { isBackground = false, id = newId(Date.now()) }: StartOptions = {},
   ): RunningExecution {
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, unattended, host, claim, starter, program, dryRun } = request;
+    const { source, check, isForAgent = false, unattended, host, claim, starter, program, repeats, dryRun } = request;
     const isDryRun = dryRun !== undefined;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
@@ -105,11 +105,12 @@ export class Executions implements AsyncDisposable {
       claim,
       starter,
       program,
+      repeats,
       isDryRun,
       cwd,
       trace: span ? span.trace : request.trace,
     };
-    const begun = { id, source, parts, isForAgent, unattended, host, program: program?.name, isDryRun };
+    const begun = { id, source, parts, isForAgent, unattended, host, program: program?.name, repeats, isDryRun };
     const recording = parts.recorder?.begin(begun);
     const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
@@ -469,9 +470,10 @@ function recordingOf(
   { program }: SavedProgram,
   parts: ExecutionParts,
 ): TraceRecording | undefined {
-  const { source, isForAgent, unattended, host, program: saved } = JSON.parse(request) as StoredRequest;
+  const { program: saved, source, isForAgent, unattended, host, repeats } = JSON.parse(request) as StoredRequest;
   const { timeline } = program ?? {};
-  return parts.recorder?.begin({ id, source, parts, isForAgent, unattended, host, program: saved?.name, timeline });
+  const begun = { id, source, parts, isForAgent, unattended, host, repeats, program: saved?.name, timeline };
+  return parts.recorder?.begin(begun);
 }
 
 /** Tells telemetry of a stored execution. It stays in the trace in which it was started. */

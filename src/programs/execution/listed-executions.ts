@@ -27,6 +27,8 @@ export interface ListedExecution {
   comment?: string | undefined;
   /** The name of the saved program that it is. */
   program?: string | undefined;
+  /** The id of the execution whose code it runs again. */
+  repeats?: string | undefined;
   /** The beginning of its program, for a stored one; for a saved program, its name. */
   code?: string | undefined;
   durationMs?: number | undefined;
@@ -54,6 +56,7 @@ export async function storedExecution(
     folder: about.folder,
     comment: about.comment,
     program,
+    repeats: about.repeats,
     code: program === undefined ? code : calledAs(program),
     durationMs,
   };
@@ -73,10 +76,10 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, startedBy, program, config, door, person, durationMs, agent, folder, comment } = summary;
+  const { id, at, startedBy, program, repeats, config, door, person, durationMs, agent, folder, comment } = summary;
   const code = program === undefined ? undefined : calledAs(program);
   const state = stateOfRecord(summary);
-  const known = { startedBy, config, door, person, agent, folder, comment, program, code };
+  const known = { startedBy, config, door, person, agent, folder, comment, program, repeats, code };
   return { id, startedAt: at, state, ...known, durationMs, summary };
 }
 

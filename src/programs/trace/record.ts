@@ -51,6 +51,7 @@ const summary = {
   at: about("The start, in milliseconds since 1970", time),
   startedBy: startedByShape,
   "program?": about("The name of the saved program that it ran", text),
+  "repeats?": about("Id of the execution whose code it runs again, perhaps changed in the editor of the page", text),
   "dryRun?": about("Whether it was a dry run", exactly(true)),
   config: about("The config file; null for the demo", either(text, nothing)),
   "door?": about("The door of the config behind which it ran", text),
@@ -69,6 +70,7 @@ const summary = {
   charsIn: about("Characters of the tools' results", number),
   charsOut: about("Characters of the value, the logs and what is displayed", number),
   hasContents: about("Whether it was recorded with --record", yesOrNo),
+  "codeDigest?": about("The same for the same code, if contents were recorded", text),
   receipt: about("Id of its receipt", text),
 };
 
@@ -94,7 +96,7 @@ const excerptShape = named(
 );
 export type Excerpt = ValueOf<typeof excerptShape>;
 
-const callShape = named(
+export const callShape = named(
   "Call",
   record({
     server: text,

@@ -63,7 +63,7 @@ function titleOf({ calls, durationMs }: ExecutionRecord): string {
 }
 
 function Header({ record }: RecordProps) {
-  const { id, startedBy, config, door, at, ok } = record;
+  const { id, startedBy, config, door, at, ok, repeats } = record;
   const protocols = protocolsText(record);
   return (
     <header>
@@ -80,6 +80,7 @@ function Header({ record }: RecordProps) {
             </>
           )}{" "}
           · {timeText(at)} · {id}
+          {repeats !== undefined && ` · run again from ${repeats}`}
         </p>
         {protocols !== "" && (
           <p class="about">
