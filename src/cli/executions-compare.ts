@@ -1,7 +1,8 @@
 /** `claudikins executions compare`: two executions side by side. */
 import { ClaudikinsError } from "../base/errors.ts";
 import { choicesFor, usualChoice } from "../programs/comparing/choices.ts";
-import { compared, comparisonShape } from "../programs/comparing/compare.ts";
+import { compared } from "../programs/comparing/compare.ts";
+import { comparisonShape } from "../programs/comparing/comparison.ts";
 import { type ComparedExecution, recordedContents, storedContents } from "../programs/comparing/contents.ts";
 import type { ExecutionRecord } from "../programs/trace/record.ts";
 import { readRecord } from "../programs/trace/store.ts";

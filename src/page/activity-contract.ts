@@ -1,4 +1,5 @@
 /** The messages about executions and calls between the page and its server: see contract.ts. */
+import type { ComparedCall, Comparison, Relation } from "../programs/comparing/comparison.ts";
 
 export interface PageExecution {
   id: string;
@@ -22,6 +23,8 @@ export interface PageExecution {
   person?: string | undefined;
   /** The name of the saved program. */
   program?: string | undefined;
+  /** The execution whose code it runs again, and when that began. */
+  repeats?: { id: string; at: number } | undefined;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;
@@ -79,9 +82,40 @@ export interface PageCall {
   code?: string | undefined;
   /** A dry run has not made it. */
   isPlanned: boolean;
+  /** Characters of the arguments and of the result. */
+  argumentChars?: number | undefined;
+  resultChars?: number | undefined;
   /** The beginning of the arguments and of the result or the error, if the contents were recorded. */
   arguments?: string | undefined;
   answer?: string | undefined;
+}
+
+/** An execution with which another one can be compared: `GET api/executions/ID/comparable`. */
+export interface PageComparable
+  extends Pick<PageExecution, "id" | "title" | "stateText" | "kind" | "isDryRun" | "startedAt"> {
+  relation: Relation;
+  /** Whether it is compared if nobody chooses another one. */
+  isUsual: boolean;
+}
+
+/** Two executions side by side: `GET api/executions/ID/compare?with=ID`. */
+export interface PageComparison extends Pick<Comparison, "moreCalls" | "code" | "value" | "logs"> {
+  earlier: PageCompared;
+  later: PageCompared;
+  calls: PageComparedCall[];
+}
+
+export interface PageCompared extends PageExecution {
+  failure?: string | undefined;
+  charsIn: number;
+  charsOut: number;
+  /** Whether arguments and results were recorded. */
+  hasContents: boolean;
+}
+
+export interface PageComparedCall extends Pick<ComparedCall, "change" | "differs"> {
+  earlier?: PageCall | undefined;
+  later?: PageCall | undefined;
 }
 
 /** Calls of the call log, newest first: the answer to `GET api/calls`. */

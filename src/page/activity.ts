@@ -6,7 +6,7 @@ import { shellWord } from "../base/shell-word.ts";
 import { activityStates } from "../programs/execution/activity.ts";
 import { programAgain } from "../programs/execution/run-again.ts";
 import { isId } from "../programs/trace/id.ts";
-import type { Excerpt, ExecutionRecord } from "../programs/trace/record.ts";
+import type { Excerpt, ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import { failureOf, tookMs } from "../programs/trace/record-text.ts";
 import type { ActivityFilter } from "../store/activity.ts";
 import type { PageAbout, PageCall } from "./activity-contract.ts";
@@ -57,23 +57,27 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
 /** The calls of a record, and why it failed. */
 export function recordedCalls(record: ExecutionRecord): Pick<PageAbout, "calls" | "more" | "failure"> {
   const { timeline, moreCalls } = record;
-  const calls = timeline.slice(0, maxShownCalls).map(
-    (each): PageCall => ({
-      server: each.server,
-      tool: each.tool,
-      line: each.line,
-      outcome: each.outcome,
-      startMs: each.startMs,
-      tookMs: tookMs(each),
-      waitedMs: each.waitedMs,
-      code: each.code,
-      isPlanned: each.notMade === true,
-      arguments: shownExcerpt(each.arguments),
-      answer: shownExcerpt(each.result) ?? each.message,
-    }),
-  );
+  const calls = timeline.slice(0, maxShownCalls).map(shownCall);
   const more = timeline.length - calls.length + moreCalls;
   return { calls, more, ...(record.ok ? {} : { failure: failureOf(record) }) };
+}
+
+export function shownCall(call: RecordedCall): PageCall {
+  return {
+    server: call.server,
+    tool: call.tool,
+    line: call.line,
+    outcome: call.outcome,
+    startMs: call.startMs,
+    tookMs: tookMs(call),
+    waitedMs: call.waitedMs,
+    code: call.code,
+    isPlanned: call.notMade === true,
+    argumentChars: call.argumentChars,
+    resultChars: call.resultChars,
+    arguments: shownExcerpt(call.arguments),
+    answer: shownExcerpt(call.result) ?? call.message,
+  };
 }
 
 function shownExcerpt(excerpt: Excerpt | undefined): string | undefined {

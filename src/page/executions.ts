@@ -15,6 +15,7 @@ import {
 } from "../programs/execution/listed-executions.ts";
 import type { AboutProgram } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
+import { timeOf } from "../programs/trace/id.ts";
 import type { Summary } from "../programs/trace/record.ts";
 import { readActivity, readRuns } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
@@ -130,7 +131,7 @@ export class ExecutionsReader {
 
   /** `stored` has the executions whose code is kept. */
   shown(execution: ListedExecution, stored: readonly ListedExecution[]): PageExecution {
-    const { startedBy, door, person, program, agent, folder, summary, state } = execution;
+    const { startedBy, door, person, program, repeats, agent, folder, summary, state } = execution;
     const isKept = stored.some(({ id, state: own }) => id === execution.id && own.state === "ended" && own.ok);
     return {
       ...this.#run(execution),
@@ -143,6 +144,7 @@ export class ExecutionsReader {
       door,
       person: person?.name,
       program,
+      repeats: repeats === undefined ? undefined : { id: repeats, at: timeOf(repeats) },
       calls: summary?.calls,
       failures: summary?.failures,
       tools: (summary?.tools ?? []).slice(0, maxShownTools),

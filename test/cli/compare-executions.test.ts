@@ -1,7 +1,7 @@
 /** `claudikins executions compare` on records made by hand: what is shown, which one is compared without a choice, and what is refused. */
 import { beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import type { Comparison } from "../../src/programs/comparing/compare.ts";
+import type { Comparison } from "../../src/programs/comparing/comparison.ts";
 import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";
 import { ownFolder } from "../support/own-folder.ts";

@@ -2,13 +2,14 @@
 import { counted, grouped } from "../../base/counted.ts";
 import { ageText, durationText } from "../../base/duration.ts";
 import { oneLine, visibleText } from "../../base/visible-text.ts";
+import { tellingCalls } from "../../programs/comparing/compare.ts";
 import type {
   CallPart,
   ComparedCall,
   ComparedSide,
   Comparison,
   TextDifference,
-} from "../../programs/comparing/compare.ts";
+} from "../../programs/comparing/comparison.ts";
 import type { RecordedCall } from "../../programs/trace/record.ts";
 import { tookMs, toolOf } from "../../programs/trace/record-text.ts";
 import { tableOf } from "../terminal/table.ts";
@@ -62,12 +63,11 @@ function sidesText(earlier: ComparedSide, later: ComparedSide, columns: number |
 }
 
 function callsText({ calls, moreCalls }: Comparison, limit: number): string[] {
-  const isOther = ({ change }: ComparedCall) => change !== "same";
-  const chosen = new Set([...calls.filter(isOther), ...calls.filter((each) => !isOther(each))].slice(0, limit));
-  const left = calls.length - chosen.size;
+  const shown = tellingCalls(calls, limit);
+  const left = calls.length - shown.length;
   return [
     bold(headOf(calls)),
-    ...calls.filter((each) => chosen.has(each)).map(callText),
+    ...shown.map(callText),
     ...(left > 0 ? [dim(`… ${counted(left, "more call")}: --limit shows more`)] : []),
     ...(moreCalls > 0 ? [dim(`… ${counted(moreCalls, "later call")} of both were not compared`)] : []),
   ];

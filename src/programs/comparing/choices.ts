@@ -2,16 +2,13 @@
 import type { Store } from "../../store/store.ts";
 import type { Summary } from "../trace/record.ts";
 import { readActivity, readRecord } from "../trace/store.ts";
+import { type Relation, relations } from "./comparison.ts";
 
 /** The newest records among which others are looked for. */
 const maxLookedAt = 2_000;
 
 /** Executions of each kind. */
 const maxOfKind = 20;
-
-/** How an execution is related to the one that is compared, the closest first. */
-export const relations = ["run again from", "run again as", "same program", "same code", "other"] as const;
-export type Relation = (typeof relations)[number];
 
 export interface Choice {
   relation: Relation;

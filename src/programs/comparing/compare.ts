@@ -1,24 +1,16 @@
 /** Compares two executions: their calls side by side, and the difference of the code, the values and the logs. */
-import {
-  about,
-  either,
-  exactly,
-  list,
-  named,
-  nothing,
-  number,
-  oneOf,
-  record,
-  text,
-  time,
-  type ValueOf,
-  yesOrNo,
-} from "../../base/json-shape.ts";
 import { type DiffLine, lineDifference } from "../../base/line-difference.ts";
-import { callShape, type RecordedCall } from "../trace/record.ts";
+import { endStateOf, type RecordedCall } from "../trace/record.ts";
 import { failureOf, tookMs } from "../trace/record-text.ts";
-import { endStateOf, endStates } from "../trace/store.ts";
 import { alignedCalls, type CallPair } from "./align-calls.ts";
+import {
+  type CallPart,
+  type ComparedCall,
+  type ComparedSide,
+  type Comparison,
+  isOtherDuration,
+  type TextDifference,
+} from "./comparison.ts";
 import type { ComparedExecution, ComparedText } from "./contents.ts";
 
 /** Calls of each execution that are compared. The others are counted. */
@@ -29,76 +21,6 @@ const maxShownLines = 1_000;
 
 /** Equal lines that are shown before and after a change. */
 const linesAround = 3;
-
-/** A duration differs from another if it is at least so much longer, in milliseconds, and at least twice as long. */
-const notableMs = 100;
-
-const callPartShape = oneOf("arguments", "outcome", "result", "duration");
-/** A part in which two calls differ. */
-export type CallPart = ValueOf<typeof callPartShape>;
-
-const comparedCallShape = named(
-  "ComparedCall",
-  record({
-    change: oneOf("same", "changed", "added", "removed"),
-    differs: about(
-      "What differs. Without recorded contents, only sizes are compared. A duration differs if it is at least twice as long, and 100 ms longer",
-      list(callPartShape),
-    ),
-    "earlier?": callShape,
-    "later?": callShape,
-  }),
-);
-export type ComparedCall = ValueOf<typeof comparedCallShape>;
-
-const differenceShape = named(
-  "Difference",
-  record({
-    isSame: about("null if one of them is not stored", either(yesOrNo, nothing)),
-    missing: about("The executions of which it is not stored", list(oneOf("earlier", "later"))),
-    isCut: about("Whether only the beginnings were compared", yesOrNo),
-    lines: about(
-      "The changed lines with the lines around them. skipped: the text is the number of equal lines",
-      list(record({ kind: oneOf("same", "added", "removed", "skipped"), text })),
-    ),
-    moreLines: number,
-  }),
-);
-export type TextDifference = ValueOf<typeof differenceShape>;
-
-const sideShape = named(
-  "Compared",
-  record({
-    id: text,
-    at: about("The start, in milliseconds since 1970", time),
-    state: oneOf(...endStates),
-    "failure?": text,
-    durationMs: number,
-    calls: number,
-    failures: number,
-    charsIn: number,
-    charsOut: number,
-    "program?": text,
-    "agent?": text,
-    "dryRun?": exactly(true),
-    hasContents: yesOrNo,
-  }),
-);
-export type ComparedSide = ValueOf<typeof sideShape>;
-
-export const comparisonShape = named(
-  "Comparison",
-  record({
-    earlier: sideShape,
-    later: sideShape,
-    calls: about("The calls of both executions in their order", list(comparedCallShape)),
-    moreCalls: about("Number of calls of both executions that are not compared", number),
-    code: differenceShape,
-    value: about("What they returned, as indented JSON", differenceShape),
-    logs: differenceShape,
-  }),
-);
-export type Comparison = ValueOf<typeof comparisonShape>;
 
 /** The execution that began first is the earlier one, whatever the order of the arguments. */
 export function compared(one: ComparedExecution, other: ComparedExecution): Comparison {
@@ -114,6 +36,13 @@ export function compared(one: ComparedExecution, other: ComparedExecution): Comp
     value: differenceOf(earlier.value, later.value),
     logs: differenceOf(earlier.logs, later.logs),
   };
+}
+
+/** At most `count` calls in their order: those that differ before equal ones. */
+export function tellingCalls(calls: readonly ComparedCall[], count: number): ComparedCall[] {
+  const isOther = ({ change }: ComparedCall) => change !== "same";
+  const chosen = new Set([...calls.filter(isOther), ...calls.filter((each) => !isOther(each))].slice(0, count));
+  return calls.filter((each) => chosen.has(each));
 }
 
 function moreCalls({ record: { timeline, moreCalls: unrecorded } }: ComparedExecution): number {
@@ -135,13 +64,11 @@ function comparedCall([earlier, later]: CallPair): ComparedCall {
 }
 
 function differingParts(earlier: RecordedCall, later: RecordedCall): CallPart[] {
-  const isLonger = (ms: number, than: number) => ms - than >= notableMs && ms >= 2 * than;
-  const [took, tookLater] = [tookMs(earlier), tookMs(later)];
   const checks: [CallPart, boolean][] = [
     ["arguments", isOther(earlier.arguments, later.arguments, earlier.argumentChars, later.argumentChars)],
     ["outcome", isOtherOutcome(earlier, later)],
     ["result", isOther(earlier.result, later.result, earlier.resultChars, later.resultChars)],
-    ["duration", isLonger(took, tookLater) || isLonger(tookLater, took)],
+    ["duration", isOtherDuration(tookMs(earlier), tookMs(later))],
   ];
   return checks.flatMap(([part, differs]) => (differs ? [part] : []));
 }

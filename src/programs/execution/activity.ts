@@ -1,7 +1,8 @@
 /** Lists executions of one config by what they are: with a filter, in pages, those that run or wait first. */
 import type { ActivityFilter } from "../../store/activity.ts";
 import { callsSentence } from "../trace/about.ts";
-import { type EndState, endStateOf, endStates, searchedIn } from "../trace/store.ts";
+import { type EndState, endStateOf, endStates } from "../trace/record.ts";
+import { searchedIn } from "../trace/store.ts";
 import { isOpen, type ListedExecution } from "./listed-executions.ts";
 
 /** `waiting` stands for executions that wait for a person, a timer, or a process. */

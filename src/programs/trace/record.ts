@@ -78,6 +78,16 @@ const summary = {
 export const summaryShape = named("Summary", record(summary));
 export type Summary = ValueOf<typeof summaryShape>;
 
+/** How an execution has ended, for lists. */
+export const endStates = ["done", "failed", "denied", "cancelled"] as const;
+export type EndState = (typeof endStates)[number];
+
+export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "reason" | "failedWith">): EndState {
+  if (ok) return "done";
+  if (failedWith === "POLICY_DENIED") return "denied";
+  return reason === "cancelled" ? "cancelled" : "failed";
+}
+
 const hostShape = record({ "name?": text, "version?": text, "protocol?": text });
 /** An agent, as it names itself. */
 export type HostIdentity = ValueOf<typeof hostShape>;

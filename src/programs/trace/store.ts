@@ -5,14 +5,10 @@ import { dayMs, megabyte } from "../../base/units.ts";
 import type { ActivityFilter, ActivityPage } from "../../store/activity.ts";
 import type { NewRecord, StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import type { ExecutionRecord, Summary } from "./record.ts";
+import { type ExecutionRecord, endStateOf, type Summary } from "./record.ts";
 
 /** The newest records are kept: at most so many, so old, and so large together. */
 export const recordsKept = { count: 10_000, ageMs: 14 * dayMs, bytes: 50 * megabyte };
-
-/** How an execution has ended, for lists. */
-export const endStates = ["done", "failed", "denied", "cancelled"] as const;
-export type EndState = (typeof endStates)[number];
 
 /**
  * Writes the records together, because each write looks whether there are more than are kept: 0.5 ms for 10,000. Throws FILE_NOT_WRITABLE,
@@ -40,12 +36,6 @@ function rowOf(record: ExecutionRecord): NewRecord {
     ...searchedIn(record),
   };
   return { id, at: Math.floor(at), summary: JSON.stringify(summary), rest, facts };
-}
-
-export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "reason" | "failedWith">): EndState {
-  if (ok) return "done";
-  if (failedWith === "POLICY_DENIED") return "denied";
-  return reason === "cancelled" ? "cancelled" : "failed";
 }
 
 type Searched = Pick<Summary, "id" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools">;
