@@ -1,5 +1,4 @@
 /** The messages about executions and calls between the page and its server: see contract.ts. */
-import type { ComparedCall, Comparison, Relation } from "../programs/comparing/comparison.ts";
 
 export interface PageExecution {
   id: string;
@@ -93,16 +92,34 @@ export interface PageCall {
 /** An execution with which another one can be compared: `GET api/executions/ID/comparable`. */
 export interface PageComparable
   extends Pick<PageExecution, "id" | "title" | "stateText" | "kind" | "isDryRun" | "startedAt"> {
-  relation: Relation;
+  relation: "run again from" | "run again as" | "same program" | "same code" | "other";
   /** Whether it is compared if nobody chooses another one. */
   isUsual: boolean;
 }
 
 /** Two executions side by side: `GET api/executions/ID/compare?with=ID`. */
-export interface PageComparison extends Pick<Comparison, "moreCalls" | "code" | "value" | "logs"> {
+export interface PageComparison {
   earlier: PageCompared;
   later: PageCompared;
+  /** The facts that differ. */
+  differs: ("state" | "failure" | "duration" | "calls" | "failures" | "charsIn" | "charsOut")[];
   calls: PageComparedCall[];
+  /** Number of calls that are not listed. */
+  moreCalls: number;
+  code: PageDifference;
+  value: PageDifference;
+  logs: PageDifference;
+}
+
+export interface PageDifference {
+  /** null if one of them is not stored. */
+  isSame: boolean | null;
+  missing: ("earlier" | "later")[];
+  /** Whether only the beginnings were compared. */
+  isCut: boolean;
+  /** skipped: the text is a number of equal lines. */
+  lines: { kind: "same" | "added" | "removed" | "skipped"; text: string }[];
+  moreLines: number;
 }
 
 export interface PageCompared extends PageExecution {
@@ -113,7 +130,9 @@ export interface PageCompared extends PageExecution {
   hasContents: boolean;
 }
 
-export interface PageComparedCall extends Pick<ComparedCall, "change" | "differs"> {
+export interface PageComparedCall {
+  change: "same" | "changed" | "added" | "removed";
+  differs: ("arguments" | "outcome" | "result" | "duration")[];
   earlier?: PageCall | undefined;
   later?: PageCall | undefined;
 }

@@ -43,7 +43,7 @@ export function comparisonOf(
   other: ComparedExecution,
   executions: ExecutionsReader,
 ): PageComparison {
-  const { earlier, later, calls, moreCalls, code, value, logs } = compared(one, other);
+  const { earlier, later, differs, calls, moreCalls, code, value, logs } = compared(one, other);
   const telling = tellingCalls(calls, maxShownCalls);
   const sideOf = ({ id, failure, charsIn, charsOut, hasContents }: ComparedSide): PageCompared => {
     const { record } = [one, other].find((each) => each.record.id === id)!;
@@ -52,6 +52,7 @@ export function comparisonOf(
   return {
     earlier: sideOf(earlier),
     later: sideOf(later),
+    differs,
     calls: telling.map(pairOf),
     moreCalls: moreCalls + calls.length - telling.length,
     code,

@@ -1,5 +1,4 @@
 /** The messages about servers and their tools between the page and its server: see contract.ts. */
-import type { DiffLine } from "../base/line-difference.ts";
 import type { PageDrift } from "./programs-contract.ts";
 
 export interface PageServerEntry {
@@ -109,6 +108,11 @@ export interface PageHeldTool {
   lines: DiffLine[];
   /** Number of lines that are not shown. */
   left: number;
+}
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed";
+  text: string;
 }
 
 export interface PageSignIn {

@@ -3,15 +3,11 @@ import { type DiffLine, lineDifference } from "../../base/line-difference.ts";
 import { endStateOf, type RecordedCall } from "../trace/record.ts";
 import { failureOf, tookMs } from "../trace/record-text.ts";
 import { alignedCalls, type CallPair } from "./align-calls.ts";
-import {
-  type CallPart,
-  type ComparedCall,
-  type ComparedSide,
-  type Comparison,
-  isOtherDuration,
-  type TextDifference,
-} from "./comparison.ts";
+import type { CallPart, ComparedCall, ComparedSide, Comparison, SidePart, TextDifference } from "./comparison.ts";
 import type { ComparedExecution, ComparedText } from "./contents.ts";
+
+/** A duration differs from another if it is at least so much longer, in milliseconds, and at least twice as long. */
+const notableMs = 100;
 
 /** Calls of each execution that are compared. The others are counted. */
 const maxComparedCalls = 1_000;
@@ -30,6 +26,7 @@ export function compared(one: ComparedExecution, other: ComparedExecution): Comp
   return {
     earlier: sideOf(earlier),
     later: sideOf(later),
+    differs: differingFacts(sideOf(earlier), sideOf(later)),
     calls: all.map(comparedCall),
     moreCalls: moreCalls(earlier) + moreCalls(later),
     code: differenceOf(earlier.code, later.code),
@@ -54,6 +51,19 @@ function sideOf({ record }: ComparedExecution): ComparedSide {
   const failure = ok ? undefined : failureOf(record);
   const figures = { durationMs, calls, failures, charsIn, charsOut };
   return { id, at, state: endStateOf(record), failure, ...figures, program, agent, dryRun, hasContents };
+}
+
+function differingFacts(earlier: ComparedSide, later: ComparedSide): SidePart[] {
+  const facts = ["state", "failure", "calls", "failures", "charsIn", "charsOut"] as const;
+  return [
+    ...facts.filter((fact) => earlier[fact] !== later[fact]),
+    ...(isOtherDuration(earlier.durationMs, later.durationMs) ? ["duration" as const] : []),
+  ];
+}
+
+function isOtherDuration(one: number, other: number): boolean {
+  const [short, long] = [Math.min(one, other), Math.max(one, other)];
+  return long - short >= notableMs && long >= 2 * short;
 }
 
 function comparedCall([earlier, later]: CallPair): ComparedCall {

@@ -20,14 +20,6 @@ import { callShape, endStates } from "../trace/record.ts";
 export const relations = ["run again from", "run again as", "same program", "same code", "other"] as const;
 export type Relation = (typeof relations)[number];
 
-/** A duration differs from another if it is at least so much longer, in milliseconds, and at least twice as long. */
-const notableMs = 100;
-
-export function isOtherDuration(one: number, other: number): boolean {
-  const [short, long] = [Math.min(one, other), Math.max(one, other)];
-  return long - short >= notableMs && long >= 2 * short;
-}
-
 const callPartShape = oneOf("arguments", "outcome", "result", "duration");
 /** A part in which two calls differ. */
 export type CallPart = ValueOf<typeof callPartShape>;
@@ -81,11 +73,16 @@ const sideShape = named(
 );
 export type ComparedSide = ValueOf<typeof sideShape>;
 
+const sidePartShape = oneOf("state", "failure", "duration", "calls", "failures", "charsIn", "charsOut");
+/** A fact in which two executions differ. */
+export type SidePart = ValueOf<typeof sidePartShape>;
+
 export const comparisonShape = named(
   "Comparison",
   record({
     earlier: sideShape,
     later: sideShape,
+    differs: about("The facts that differ", list(sidePartShape)),
     calls: about("The calls of both executions in their order", list(comparedCallShape)),
     moreCalls: about("Number of calls of both executions that are not compared", number),
     code: differenceShape,

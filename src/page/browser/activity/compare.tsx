@@ -4,13 +4,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import { ageText, durationText } from "../../../base/duration.ts";
 import { visible } from "../../../policy/visible.ts";
-import { isOtherDuration } from "../../../programs/comparing/comparison.ts";
 import type {
   PageCall,
   PageComparable,
   PageCompared,
   PageComparedCall,
   PageComparison,
+  PageDifference,
 } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
@@ -77,7 +77,7 @@ export function Compare({ id, other, onOther, onChoose, onClose }: CompareProps)
       {problem && <Problem reason={problem} />}
       {shown && (
         <>
-          <Sides earlier={shown.earlier} later={shown.later} onChoose={onChoose} />
+          <Sides comparison={shown} onChoose={onChoose} />
           <Calls comparison={shown} />
           <Contents name="Code" difference={shown.code} />
           <Contents name="Value" difference={shown.value} />
@@ -130,8 +130,7 @@ function choiceText({ title, stateText, isDryRun, startedAt }: PageComparable): 
 }
 
 interface SidesProps {
-  earlier: PageCompared;
-  later: PageCompared;
+  comparison: PageComparison;
   onChoose(id: string): void;
 }
 
@@ -141,7 +140,8 @@ interface SideFact {
   shown(side: PageCompared): ComponentChildren;
 }
 
-function Sides({ earlier, later, onChoose }: SidesProps) {
+function Sides({ comparison, onChoose }: SidesProps) {
+  const { earlier, later } = comparison;
   return (
     <table class="compare-sides">
       <thead>
@@ -160,7 +160,7 @@ function Sides({ earlier, later, onChoose }: SidesProps) {
         </tr>
       </thead>
       <tbody>
-        {sideFacts(earlier, later).map(({ name, isOther, shown }) => (
+        {sideFacts(comparison).map(({ name, isOther, shown }) => (
           <tr key={name}>
             <th scope="row">{name}</th>
             {[earlier, later].map((side) => (
@@ -175,44 +175,27 @@ function Sides({ earlier, later, onChoose }: SidesProps) {
   );
 }
 
-function sideFacts(earlier: PageCompared, later: PageCompared): SideFact[] {
-  const fact = <T,>(
-    name: string,
-    value: (side: PageCompared) => T,
-    text: (value: T, side: PageCompared) => ComponentChildren,
-  ) => ({
+function sideFacts({ earlier, later, differs }: PageComparison): SideFact[] {
+  const fact = (name: string, part: PageComparison["differs"][number], shown: SideFact["shown"]): SideFact => ({
     name,
-    isOther: value(earlier) !== value(later),
-    shown: (side: PageCompared) => text(value(side), side),
+    isOther: differs.includes(part),
+    shown,
   });
-  const characters = (count: number) => counted(count, "character");
   const hasFailure = earlier.failure !== undefined || later.failure !== undefined;
   return [
-    fact(
-      "State",
-      ({ stateText, isDryRun }) => `${isDryRun} ${stateText}`,
-      (_, side) => <StateWords execution={side} />,
-    ),
-    ...(hasFailure
-      ? [
-          fact(
-            "Failure",
-            ({ failure = "none" }) => failure,
-            (text) => <Text>{text}</Text>,
-          ),
-        ]
-      : []),
+    fact("State", "state", (side) => <StateWords execution={side} />),
+    ...(hasFailure ? [fact("Failure", "failure", ({ failure = "none" }) => <Text>{failure}</Text>)] : []),
     { name: "Began", isOther: false, shown: ({ startedAt }) => <Age at={startedAt} /> },
-    fact("By", placeText, (text) => <Text>{text}</Text>),
     {
-      name: "Took",
-      isOther: isOtherDuration(earlier.durationMs ?? 0, later.durationMs ?? 0),
-      shown: ({ durationMs = 0 }) => durationText(durationMs),
+      name: "By",
+      isOther: placeText(earlier) !== placeText(later),
+      shown: (side) => <Text>{placeText(side)}</Text>,
     },
-    fact("Calls", ({ calls = 0 }) => calls, grouped),
-    fact("Failed calls", ({ failures = 0 }) => failures, grouped),
-    fact("Read", ({ charsIn }) => charsIn, characters),
-    fact("Returned", ({ charsOut }) => charsOut, characters),
+    fact("Took", "duration", ({ durationMs = 0 }) => durationText(durationMs)),
+    fact("Calls", "calls", ({ calls = 0 }) => grouped(calls)),
+    fact("Failed calls", "failures", ({ failures = 0 }) => grouped(failures)),
+    fact("Read", "charsIn", ({ charsIn }) => counted(charsIn, "character")),
+    fact("Returned", "charsOut", ({ charsOut }) => counted(charsOut, "character")),
   ];
 }
 
@@ -326,7 +309,7 @@ function Texts({ name, call }: Pick<CallCellProps, "name" | "call">) {
 
 interface ContentsProps {
   name: "Code" | "Value" | "Logs";
-  difference: PageComparison["code"];
+  difference: PageDifference;
 }
 
 function Contents({ name, difference: { isSame, missing, isCut, lines, moreLines } }: ContentsProps) {
