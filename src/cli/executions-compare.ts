@@ -32,11 +32,7 @@ export const compare = command({
     ...configArgs,
     ...doorArgs,
   },
-  examples: [
-    "claudikins executions compare last",
-    "claudikins executions compare 0t80fs9gjc 0t80f7qk2m",
-    "claudikins executions compare last --json",
-  ],
+  examples: ["claudikins executions compare last", "claudikins executions compare last --json"],
   json: comparisonShape,
   async run(args, io) {
     await using store = openStore(io.env);
