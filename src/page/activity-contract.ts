@@ -57,6 +57,10 @@ export interface PageAbout {
   more: number;
   /** Why it failed. */
   failure?: string | undefined;
+  /** The beginning of its code, if it is kept. */
+  code?: string | undefined;
+  /** The line of the code that failed. */
+  failedLine?: number | undefined;
   /** Whether its code is kept, so that it can be run again. */
   canRunAgain: boolean;
   /** Whether its code can be opened in the editor. */

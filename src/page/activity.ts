@@ -21,6 +21,9 @@ export const maxShownCalls = 300;
 /** Characters of the arguments of one call, and of its answer. The timeline has more. */
 const maxCallTextChars = 2_000;
 
+/** Characters of the code on the page. The editor and the timeline have more. */
+const maxShownCodeChars = 50_000;
+
 /** Characters of code that is copied as a command. */
 const maxCopiedCodeChars = 100_000;
 
@@ -54,12 +57,15 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
   };
 }
 
-/** The calls of a record, and why it failed. */
-export function recordedCalls(record: ExecutionRecord): Pick<PageAbout, "calls" | "more" | "failure"> {
-  const { timeline, moreCalls } = record;
+/** The calls and the code of a record, and why it failed. */
+export function recordedCalls(
+  record: ExecutionRecord,
+): Pick<PageAbout, "calls" | "more" | "failure" | "failedLine" | "code"> {
+  const { timeline, moreCalls, error } = record;
+  const code = record.code.text?.slice(0, maxShownCodeChars);
   const calls = timeline.slice(0, maxShownCalls).map(shownCall);
   const more = timeline.length - calls.length + moreCalls;
-  return { calls, more, ...(record.ok ? {} : { failure: failureOf(record) }) };
+  return { calls, more, code, failedLine: error?.line, ...(record.ok ? {} : { failure: failureOf(record) }) };
 }
 
 export function shownCall(call: RecordedCall): PageCall {
@@ -115,17 +121,18 @@ export async function callsSoFar(id: string, app: App): Promise<Pick<PageAbout, 
   return { calls: [...ended, ...open], more: earlier };
 }
 
-export type Again = Pick<PageAbout, "canRunAgain" | "hasCode" | "command" | "notAgain">;
+export type Again = Pick<PageAbout, "code" | "canRunAgain" | "hasCode" | "command" | "notAgain">;
 
 /** How the code of an execution can be run again. Throws EXECUTION_NOT_FOUND. */
 export async function againOf(id: string, app: App): Promise<Again> {
   const executions = await app.executions();
   const { source } = await programAgain(id, app, executions, { isDryRun: true });
+  const code = source.slice(0, maxShownCodeChars);
   try {
     await programAgain(id, app, executions);
-    return { canRunAgain: true, hasCode: true, command: commandOf(source, app.config.door) };
+    return { code, canRunAgain: true, hasCode: true, command: commandOf(source, app.config.door) };
   } catch (error) {
-    return { ...notAgain(error), hasCode: true };
+    return { ...notAgain(error), code, hasCode: true };
   }
 }
 

@@ -6,6 +6,7 @@ import compare from "./browser/activity/compare.css" with { type: "text" };
 import detail from "./browser/activity/detail.css" with { type: "text" };
 import approvals from "./browser/approvals/approvals.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
+import code from "./browser/code.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
 import difference from "./browser/difference.css" with { type: "text" };
 import editor from "./browser/editor/try-it.css" with { type: "text" };
@@ -28,6 +29,7 @@ const style = [
   tokens,
   base,
   controls,
+  code,
   frame,
   lists,
   approvals,

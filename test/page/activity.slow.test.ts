@@ -126,7 +126,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByText("Nothing fits these filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await rows(page).last().click();
-    await page.getByRole("button", { name: "crm.find_customer" }).click();
+    await page.getByRole("button", { name: "filter by crm.find_customer" }).click();
     await becomes(() => titles(page), [all[3]!]);
     expect(await page.locator(".chip").innerText()).toContain("find_customer");
   });
@@ -176,7 +176,8 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByRole("button", { name: "Show its calls so far" }).click();
     const list = page.locator(".call-list .call");
     await list.first().waitFor();
-    expect((await list.allInnerTexts()).map((text) => text.split(/\n+/))).toEqual([
+    const withoutButton = (text: string) => text.replace(/filter\s+by \S+/, "");
+    expect((await list.allInnerTexts()).map((text) => withoutButton(text).split(/\n+/))).toEqual([
       ["crm.find_customer", "ok", "40 ms"],
       ["shop.list_orders", "failed", "40 ms"],
     ]);
@@ -207,6 +208,33 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     expect(await texts.nth(1).locator("pre").allInnerTexts()).toEqual(["{}", "No such month"]);
     expect([await texts.count(), await page.evaluate(isHacked)]).toEqual([2, false]);
     expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test("shows the code with the calls at their lines, and leads from one to the other", async () => {
+    const text = `// Counts\n${"\n".repeat(40)}const a = "<b>";\nreturn 1;\n`;
+    await scene.record({
+      ...{ hasContents: true, code: { chars: text.length, lines: 43, text }, ok: false, reason: "threw" },
+      error: { name: "Error", message: "No", line: 43 },
+      timeline: [callOf({ line: 42 }), callOf({ line: 42 }), callOf({ tool: "refund", line: 43 })],
+    });
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).click();
+    const lines = page.locator("ol.code > li");
+    await lines.first().waitFor();
+    expect([await lines.count(), await lines.nth(41).innerText()]).toEqual([43, 'const a = "<b>";\n2 calls']);
+    expect(await page.locator("ol.code > .failing").innerText()).toContain("return 1;");
+    await page.getByRole("button", { name: "Line 43: 1 call" }).click();
+    await becomes(
+      () => page.evaluate("document.activeElement.textContent"),
+      await page
+        .locator(".call")
+        .last()
+        .evaluate((call) => call.textContent),
+    );
+    await page.locator(".call").first().getByRole("button", { name: "line 42" }).click();
+    expect(await page.evaluate("document.activeElement.id")).toBe("line-42");
+    expect([await axeFindings(page), opened.said]).toEqual([[], []]);
   });
 
   test("copies the code as a command for a shell, and only if the code is kept", async () => {

@@ -13,6 +13,7 @@ import { Problem } from "../problem.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
 import { Text } from "../text.tsx";
 import { CallList } from "./calls.tsx";
+import { CodeWithCalls } from "./code.tsx";
 import { Outcome } from "./outcome.tsx";
 import { type Query, useAbout } from "./query.ts";
 import { StateWords } from "./row.tsx";
@@ -73,6 +74,7 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onCompare, onProg
             onEdit={onEdit}
           />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
+          <CodeWithCalls about={about} />
           {!isPerson && execution.isOver && <Outcome execution={execution} />}
         </>
       )}
