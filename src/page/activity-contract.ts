@@ -46,6 +46,8 @@ export interface PageActivity {
   /** Agents and doors that the list can be narrowed to. */
   agents: string[];
   doors: string[];
+  /** People that the list can be narrowed to. */
+  people: { id: string; name: string }[];
 }
 
 /** One execution with its calls: `GET api/executions/ID/about`. */

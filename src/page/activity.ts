@@ -35,10 +35,10 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
     return text === "" ? undefined : text;
   };
   const state = condition("state");
-  const since = condition("since");
+  const [since, until] = [condition("since"), condition("until")];
   const after = condition("after");
   const isKnown = state === undefined || (activityStates as readonly string[]).includes(state);
-  const isTime = since === undefined || Number.isSafeInteger(Number(since));
+  const isTime = [since, until].every((time) => time === undefined || Number.isSafeInteger(Number(time)));
   if (!isKnown || !isTime || (after !== undefined && !isId(after))) {
     throw new RefusedRequest(400, "The filter is not as expected");
   }
@@ -50,7 +50,9 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
       server,
       tool: server === undefined ? undefined : condition("tool"),
       states: state === undefined ? undefined : [state],
+      person: condition("person"),
       since: since === undefined ? undefined : Number(since),
+      until: until === undefined ? undefined : Number(until),
       text: condition("text"),
     },
     after,

@@ -120,7 +120,17 @@ export class ExecutionsReader {
     );
     const agents = withThese(facets.agents, page, ({ agent }) => agent);
     const doors = withThese(facets.doors, page, ({ door }) => door);
-    return { executions: listed.map((each) => this.shown(each, stored)), next, agents, doors };
+    const people = await this.#peopleOf(facets.people, page);
+    return { executions: listed.map((each) => this.shown(each, stored)), next, agents, doors, people };
+  }
+
+  /** The people by their names. A person who was deleted keeps the name of a record on this page, or the id. */
+  async #peopleOf(ids: readonly string[], page: readonly Summary[]): Promise<PageActivity["people"]> {
+    const onPage = page.flatMap(({ person }) => person ?? []);
+    const all = withThese(ids, page, ({ person }) => person?.id);
+    if (all.length === 0) return [];
+    const names = new Map([...onPage, ...(await this.#app.store.people.list())].map(({ id, name }) => [id, name]));
+    return all.map((id) => ({ id, name: names.get(id) || id })).sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   /** One execution of the config. */

@@ -122,6 +122,18 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await choose("Server", "crm", [all[3]!]);
     await choose("Agent", "claude-code 2", all.slice(1, 3));
     await choose("Door", "qa", [all[3]!]);
+    const began = new Date(Date.now() - 3_600_000 * 30);
+    const day = [began.getFullYear(), began.getMonth() + 1, began.getDate()].map((part) =>
+      String(part).padStart(2, "0"),
+    );
+    await page.getByLabel("Day").fill(day.join("-"));
+    await becomes(() => titles(page), [all[3]!]);
+    // A span takes the place of the day.
+    await page.getByLabel("Time", { exact: true }).selectOption("24");
+    expect(await page.getByLabel("Day").inputValue()).toBe("");
+    await becomes(() => titles(page), all.slice(0, 3));
+    await page.getByRole("button", { name: "Clear" }).click();
+    await becomes(() => titles(page), all);
     await page.getByLabel("State").selectOption("cancelled");
     await page.getByText("Nothing fits these filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
@@ -129,6 +141,20 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByRole("button", { name: "filter by crm.find_customer" }).click();
     await becomes(() => titles(page), [all[3]!]);
     expect(await page.locator(".chip").innerText()).toContain("find_customer");
+  });
+
+  test("is narrowed to one person, if executions of people are listed", async () => {
+    await scene.record({ comment: "Of nobody" });
+    await using opened = await open();
+    const { page } = opened;
+    await becomes(() => titles(page), ["Of nobody"]);
+    expect(await page.getByLabel("Person").count()).toBe(0);
+    await scene.record({ comment: "Of Ann", person: { id: "p1", name: "Ann" } });
+    await scene.record({ comment: "Of Bob", person: { id: "p2", name: "Bob" } });
+    await becomes(() => titles(page), ["Of Bob", "Of Ann", "Of nobody"]);
+    expect(await page.getByLabel("Person").locator("option").allInnerTexts()).toEqual(["Any person", "Ann", "Bob"]);
+    await page.getByLabel("Person").selectOption("Ann");
+    await becomes(() => titles(page), ["Of Ann"]);
   });
 
   test("shows the chosen execution with its calls; the keyboard is enough, and Escape leads back to its row", async () => {

@@ -77,6 +77,8 @@ export const list = command({
     server: option("Only executions that have called this server", { valueHint: "name", complete: "server" }),
     tool: option("Only executions that have called this tool", { valueHint: "server.tool", complete: "tool" }),
     since: option("Only executions since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
+    until: option("Only executions that began before then", pastTime),
+    user: option("Only executions for this person: an id or a name", { valueHint: "name", complete: "person" }),
     text: option("Only executions with this text in their id, comment, program, tools, agent, person, door or folder", {
       valueHint: "text",
     }),
@@ -108,9 +110,17 @@ export const list = command({
     if (wanted !== undefined && tool.length === 0) throw new ClaudikinsError("USAGE", "--tool takes server.tool");
     const filter = {
       ...{ server, tool: wanted === undefined ? undefined : tool.join(".") },
-      ...{ agent: args.agent, since: args.since, text: args.text, states: state === undefined ? undefined : [state] },
+      ...{
+        agent: args.agent,
+        since: args.since,
+        until: args.until,
+        text: args.text,
+        states: state === undefined ? undefined : [state],
+      },
     };
-    const shown = all.listed.filter((each) => fits(each, filter)).slice(0, args.limit ?? defaultRows);
+    const isOf = ({ person }: ListedExecution) =>
+      args.user === undefined || person?.id === args.user || person?.name === args.user;
+    const shown = all.listed.filter((each) => fits(each, filter) && isOf(each)).slice(0, args.limit ?? defaultRows);
     const executions = shown.map((each) => ({
       ...jsonOf(each),
       ...(each.folder === undefined ? {} : { folder: each.folder }),

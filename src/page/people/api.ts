@@ -105,7 +105,7 @@ export class PeopleApi {
     const { filter, after } = activityIn(search);
     const { approvals } = await this.#approvals.list();
     const found = await this.#executions.activity({ ...filter, person: viewer.id }, after, approvals);
-    return { ...found, executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
+    return { ...found, people: [], executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
   }
 
   /**

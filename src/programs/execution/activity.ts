@@ -23,7 +23,7 @@ export function endStatesIn(states: readonly string[] | undefined): EndState[] |
 
 /** Whether an execution fits. The same as the condition on records in `store/activity.ts`. */
 export function fits(execution: ListedExecution, filter: ActivityFilter): boolean {
-  const { config, door, person, agent, programs, states, server, tool, since, text } = filter;
+  const { config, door, person, agent, programs, states, server, tool, since, until, text } = filter;
   const { summary } = execution;
   const hasTool = (each: { server: string; tool: string }) =>
     each.server === server && (tool === undefined || each.tool === tool);
@@ -36,6 +36,7 @@ export function fits(execution: ListedExecution, filter: ActivityFilter): boolea
     (states === undefined || states.includes(activityState(execution))) &&
     (server === undefined || (summary?.tools ?? []).some(hasTool)) &&
     (since === undefined || execution.startedAt >= since) &&
+    (until === undefined || execution.startedAt < until) &&
     (text === undefined || wordsOf(execution).includes(text.toLowerCase()))
   );
 }

@@ -92,6 +92,7 @@ export function Activity({
               query={query}
               agents={found?.agents ?? []}
               doors={found?.doors ?? []}
+              people={found?.people ?? []}
               servers={servers.map(({ name }) => name)}
               hasKeys={hasKeys}
               onChange={change}
