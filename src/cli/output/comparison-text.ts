@@ -48,8 +48,8 @@ function sidesText(earlier: ComparedSide, later: ComparedSide, columns: number |
     ["time", ({ durationMs }) => durationText(durationMs)],
     ["calls", ({ calls }) => grouped(calls)],
     ["failed", ({ failures }) => (failures === 0 ? "" : grouped(failures))],
-    ["read", ({ charsIn }) => `${grouped(charsIn)} characters`],
-    ["returned", ({ charsOut }) => `${grouped(charsOut)} characters`],
+    ["read", ({ charsIn }) => counted(charsIn, "character")],
+    ["returned", ({ charsOut }) => counted(charsOut, "character")],
   ];
   const rows = facts
     .map(([name, textOf]) => [name, textOf(earlier), textOf(later)] as const)
