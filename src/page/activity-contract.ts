@@ -14,6 +14,8 @@ export interface PageExecution {
   startedBy: string;
   /** The agent, as it names itself. */
   agent?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   /** The working folder. The home folder is shown as ~. */
   folder?: string | undefined;
   /** The door behind which it was started. */

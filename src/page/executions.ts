@@ -141,7 +141,7 @@ export class ExecutionsReader {
 
   /** `stored` has the executions whose code is kept. */
   shown(execution: ListedExecution, stored: readonly ListedExecution[]): PageExecution {
-    const { startedBy, door, person, program, repeats, agent, folder, summary, state } = execution;
+    const { startedBy, door, person, program, repeats, session, agent, folder, summary, state } = execution;
     const isKept = stored.some(({ id, state: own }) => id === execution.id && own.state === "ended" && own.ok);
     return {
       ...this.#run(execution),
@@ -150,6 +150,7 @@ export class ExecutionsReader {
       title: titleOf(execution),
       startedBy,
       agent,
+      session,
       folder: folder === undefined ? undefined : inHome(folder, homeOf(this.#app.env)),
       door,
       person: person?.name,

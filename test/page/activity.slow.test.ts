@@ -157,6 +157,22 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await becomes(() => titles(page), ["Of Ann"]);
   });
 
+  test("has the executions of one session of an agent, which each of them leads to", async () => {
+    const session = "0f3a9c1b2d4e5f60";
+    await scene.record({ comment: "First", session, agent: "codex 1", startedBy: "serve" });
+    await scene.record({ comment: "Of another session", session: "1111222233334444", agent: "codex 1" });
+    await scene.record({ comment: "Second", session, agent: "codex 1", startedBy: "serve" });
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).first().click();
+    await page
+      .locator(".detail")
+      .getByRole("button", { name: session.slice(0, 8) })
+      .click();
+    await becomes(() => titles(page), ["Second", "First"]);
+    expect(await axeFindings(page)).toEqual([]);
+  });
+
   test("shows the chosen execution with its calls; the keyboard is enough, and Escape leads back to its row", async () => {
     await someWork();
     await using opened = await open();

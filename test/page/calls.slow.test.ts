@@ -118,7 +118,7 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await page.getByRole("heading", { name: "Figures" }).waitFor();
   });
 
-  test("of a shell alone are summed up without agents: all executions count, and the chart has the calls", async () => {
+  test("and the figures without any agent count the executions from a shell, and the chart has the calls", async () => {
     const use = { calls: 4, failures: 1, durationMs: 5, resultChars: 0, takenChars: 0, argumentChars: 0 };
     await scene.count((counts) => {
       counts.addUse("shop", "refund", use);

@@ -42,7 +42,7 @@ const differenceShape = named(
   "Difference",
   record({
     isSame: about("null if one of them is not stored", either(yesOrNo, nothing)),
-    missing: about("The executions of which it is not stored", list(oneOf("earlier", "later"))),
+    missing: about("The executions that have not stored it", list(oneOf("earlier", "later"))),
     isCut: about("Whether only the beginnings were compared", yesOrNo),
     lines: about(
       "The changed lines with the lines around them. skipped: the text is the number of equal lines",

@@ -14,6 +14,7 @@ import type { BriefExecution, StoredExecution } from "../../store/executions.ts"
 import type { ExecutionWriter } from "../../store/jobs.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "../execute.ts";
 import { LastPrograms } from "../saved/last-programs.ts";
+import { sessionName } from "../session-reads.ts";
 import type { ExecutionSpan, ExecutionStates } from "../telemetry.ts";
 import { newId } from "../trace/id.ts";
 import { startedByOf } from "../trace/record.ts";
@@ -84,6 +85,7 @@ export class Executions implements AsyncDisposable {
     const startedAt = Date.now();
     const { source, check, isForAgent = false, unattended, host, claim, starter, program, repeats, dryRun } = request;
     const isDryRun = dryRun !== undefined;
+    const session = isForAgent ? sessionName(starter, parts) : undefined;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
@@ -106,11 +108,23 @@ export class Executions implements AsyncDisposable {
       starter,
       program,
       repeats,
+      session,
       isDryRun,
       cwd,
       trace: span ? span.trace : request.trace,
     };
-    const begun = { id, source, parts, isForAgent, unattended, host, program: program?.name, repeats, isDryRun };
+    const begun = {
+      id,
+      source,
+      parts,
+      isForAgent,
+      unattended,
+      host,
+      program: program?.name,
+      repeats,
+      session,
+      isDryRun,
+    };
     const recording = parts.recorder?.begin(begun);
     const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
@@ -470,9 +484,17 @@ function recordingOf(
   { program }: SavedProgram,
   parts: ExecutionParts,
 ): TraceRecording | undefined {
-  const { program: saved, source, isForAgent, unattended, host, repeats } = JSON.parse(request) as StoredRequest;
+  const {
+    program: saved,
+    source,
+    isForAgent,
+    unattended,
+    host,
+    repeats,
+    session,
+  } = JSON.parse(request) as StoredRequest;
   const { timeline } = program ?? {};
-  const begun = { id, source, parts, isForAgent, unattended, host, repeats, program: saved?.name, timeline };
+  const begun = { id, source, parts, isForAgent, unattended, host, repeats, session, program: saved?.name, timeline };
   return parts.recorder?.begin(begun);
 }
 

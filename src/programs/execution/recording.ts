@@ -122,6 +122,8 @@ export interface RecordingOptions {
   program?: string | undefined;
   /** The id of the execution whose code it runs again. */
   repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   isDryRun?: boolean | undefined;
   /** Recorded before the execution was saved. */
   timeline?: Timeline | undefined;
@@ -176,6 +178,7 @@ export class TraceRecording {
   readonly #host: HostIdentity | undefined;
   readonly #program: string | undefined;
   readonly #repeats: string | undefined;
+  readonly #session: string | undefined;
   readonly #isDryRun: boolean;
   #startedAt: number;
   #noted: Noted[];
@@ -188,10 +191,11 @@ export class TraceRecording {
   #made: number;
 
   constructor(options: RecordingOptions, recorder: TraceRecorder) {
-    const { id, source, parts, host, program, repeats, isDryRun = false, timeline } = options;
+    const { id, source, parts, host, program, repeats, session, isDryRun = false, timeline } = options;
     this.id = id;
     this.#program = program;
     this.#repeats = repeats;
+    this.#session = session;
     this.#isDryRun = isDryRun;
     this.#source = source;
     this.#startedBy = startedByOf(options);
@@ -335,6 +339,7 @@ export class TraceRecording {
       startedBy: this.#startedBy,
       program: this.#program,
       repeats: this.#repeats,
+      session: this.#session,
       dryRun: this.#isDryRun ? true : undefined,
       config,
       door,

@@ -71,6 +71,8 @@ export interface StoredRequest {
   program?: ProgramIdentity | undefined;
   /** The id of the execution whose code it runs again. */
   repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   isDryRun?: boolean | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
@@ -305,6 +307,8 @@ export interface AboutProgram {
   program?: string | undefined;
   /** The id of the execution whose code it runs again. */
   repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   /** The door behind which it was started. */
   door?: string | undefined;
   /** The person for whom it was started. */
@@ -324,7 +328,7 @@ export function viewOf({ request }: Pick<StoredExecution, "request">): Execution
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, program, repeats, door, person, host, cwd, isDryRun = false } = stored;
+  const { source, program, repeats, session, door, person, host, cwd, isDryRun = false } = stored;
   const startedBy = startedByOf(stored);
   return {
     code: source.slice(0, chars),
@@ -333,6 +337,7 @@ export function aboutRequest(request: string, chars?: number): AboutProgram {
     folder: person === undefined ? cwd : undefined,
     program: program?.name,
     repeats,
+    session,
     door,
     person,
     startedBy,

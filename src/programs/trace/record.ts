@@ -57,6 +57,7 @@ const summary = {
   "door?": about("The door of the config behind which it ran", text),
   "person?": about("The person for whom it ran, who has signed in to serve --http", personShape),
   "agent?": about("With serve: the agent, as it names itself. For the editor of the page: claudikins ui", text),
+  "session?": about("With serve: a short name of the agent's session, the same for all its executions", text),
   "folder?": about("The working folder, except for people who have signed in", text),
   "comment?": about("The comment at the beginning of the code, if contents were recorded", text),
   ok: yesOrNo,

@@ -38,12 +38,15 @@ function rowOf(record: ExecutionRecord): NewRecord {
   return { id, at: Math.floor(at), summary: JSON.stringify(summary), rest, facts };
 }
 
-type Searched = Pick<Summary, "id" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools">;
+type Searched = Pick<
+  Summary,
+  "id" | "session" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools"
+>;
 
 /** What a list of executions is searched by: the tools as in `ActivityFacts`, and the lowercase text. */
 export function searchedIn(summary: Searched): { tools: string; words: string } {
-  const { id, agent, door, person, folder, program, comment, tools = [] } = summary;
-  const texts = [id, program, comment, agent, person?.name, door, folder];
+  const { id, session, agent, door, person, folder, program, comment, tools = [] } = summary;
+  const texts = [id, session, program, comment, agent, person?.name, door, folder];
   let lines = "\n";
   for (const { server, tool } of tools) {
     lines += `${server}\t${tool}\n`;

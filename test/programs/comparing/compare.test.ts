@@ -134,7 +134,7 @@ describe("two executions", () => {
     ]);
   });
 
-  test("say of which one a content is not stored, and whether only beginnings were compared", () => {
+  test("name the one that has not stored a content, and whether only beginnings were compared", () => {
     const recorded = {
       hasContents: true,
       code: { chars: 9, lines: 1, text: "ret" },

@@ -87,7 +87,8 @@ interface FactsProps extends Pick<DetailProps, "onQuery" | "onChoose"> {
 }
 
 function Facts({ execution, onQuery, onChoose }: FactsProps) {
-  const { id, agent, startedBy, folder, door, person, program, repeats, startedAt, durationMs, keptOut } = execution;
+  const { id, agent, startedBy, folder, door, person, program, repeats, session, startedAt, durationMs, keptOut } =
+    execution;
   const notices = useNotices();
   const copy = () =>
     navigator.clipboard.writeText(id).then(
@@ -114,6 +115,18 @@ function Facts({ execution, onQuery, onChoose }: FactsProps) {
           </>
         )}
       </Fact>
+      {session !== undefined && (
+        <Fact name="Session">
+          <button
+            type="button"
+            class="value"
+            title="Only this session of the agent"
+            onClick={() => onQuery({ text: session })}
+          >
+            <code>{session.slice(0, 8)}</code>
+          </button>
+        </Fact>
+      )}
       {folder !== undefined && (
         <Fact name="Folder">
           <Text>{folder}</Text>
