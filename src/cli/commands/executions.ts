@@ -79,9 +79,12 @@ export const list = command({
     since: option("Only executions since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
     until: option("Only executions that began before then", pastTime),
     user: option("Only executions for this person: an id or a name", { valueHint: "name", complete: "person" }),
-    text: option("Only executions with this text in their id, session, comment, program, tools, agent, person, door or folder", {
-      valueHint: "text",
-    }),
+    text: option(
+      "Only executions with this text in their id, session, comment, program, tools, agent, person, door or folder",
+      {
+        valueHint: "text",
+      },
+    ),
     all: flag("Include the executions of all configs"),
     ...configArgs,
     ...doorArgs,

@@ -214,7 +214,8 @@ const kinds: Record<string, ShownLine["kind"]> = { "+": "added", "-": "removed" 
 /** The lines of a difference as `diff -u` writes it. */
 function linesOf(diff: string): ShownLine[] {
   return diff.split("\n").map((line) => {
-    const kind = kinds[line[0] ?? ""];
+    const isHead = /^(?:---|\+\+\+) /.test(line);
+    const kind = isHead ? undefined : kinds[line[0] ?? ""];
     return { kind: kind ?? "same", text: kind === undefined ? line.replace(/^ /, "") : line.slice(1) };
   });
 }
