@@ -11,7 +11,7 @@ import type { App } from "./app.ts";
 
 type Asked = Pick<
   ExecuteRequest,
-  "source" | "tape" | "limits" | "check" | "program" | "dryRun" | "trace" | "within" | "onProgress"
+  "source" | "tape" | "limits" | "check" | "program" | "repeats" | "dryRun" | "trace" | "within" | "onProgress"
 >;
 
 /** `signal` cancels the program, whose outcome says so. Throws EXECUTION_WAITS. The program then stays in the store. */

@@ -123,6 +123,7 @@ export const commands: CommandTable = {
       code: "Print the code of one",
       "dry-run": "Show what the program of one would do",
       again: "Run the code of one again",
+      compare: "Show two side by side",
       wait: "Wait for one and print its outcome",
       cancel: "Cancel one",
       clear: "Delete the records of those that have ended",

@@ -386,7 +386,7 @@ class Daemon {
       await within?.add(await readsOfExecution(codeOf, app));
     }
     const host = isFromPage ? { name: pageAgent } : undefined;
-    const common = { limits, check, trace, within, host, dryRun: dryRun ? new DryRun() : undefined };
+    const common = { limits, check, trace, within, host, repeats: codeOf, dryRun: dryRun ? new DryRun() : undefined };
     if (again === undefined) {
       const asked = source === undefined ? await savedRequest(program ?? "", input, app) : { source };
       return { id, app, asked: { ...asked, ...common } };

@@ -14,6 +14,8 @@ export interface PageExecution {
   startedBy: string;
   /** The agent, as it names itself. */
   agent?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   /** The working folder. The home folder is shown as ~. */
   folder?: string | undefined;
   /** The door behind which it was started. */
@@ -22,6 +24,8 @@ export interface PageExecution {
   person?: string | undefined;
   /** The name of the saved program. */
   program?: string | undefined;
+  /** The execution whose code it runs again, and when that began. */
+  repeats?: { id: string; at: number } | undefined;
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;
@@ -44,6 +48,8 @@ export interface PageActivity {
   /** Agents and doors that the list can be narrowed to. */
   agents: string[];
   doors: string[];
+  /** People that the list can be narrowed to. */
+  people: { id: string; name: string }[];
 }
 
 /** One execution with its calls: `GET api/executions/ID/about`. */
@@ -55,6 +61,10 @@ export interface PageAbout {
   more: number;
   /** Why it failed. */
   failure?: string | undefined;
+  /** The beginning of its code, if it is kept. */
+  code?: string | undefined;
+  /** The line of the code that failed. */
+  failedLine?: number | undefined;
   /** Whether its code is kept, so that it can be run again. */
   canRunAgain: boolean;
   /** Whether its code can be opened in the editor. */
@@ -79,9 +89,60 @@ export interface PageCall {
   code?: string | undefined;
   /** A dry run has not made it. */
   isPlanned: boolean;
+  /** Characters of the arguments and of the result. */
+  argumentChars?: number | undefined;
+  resultChars?: number | undefined;
   /** The beginning of the arguments and of the result or the error, if the contents were recorded. */
   arguments?: string | undefined;
   answer?: string | undefined;
+}
+
+/** An execution with which another one can be compared: `GET api/executions/ID/comparable`. */
+export interface PageComparable
+  extends Pick<PageExecution, "id" | "title" | "stateText" | "kind" | "isDryRun" | "startedAt"> {
+  relation: "run again from" | "run again as" | "same program" | "same code" | "other";
+  /** Whether it is compared if nobody chooses another one. */
+  isUsual: boolean;
+}
+
+/** Two executions side by side: `GET api/executions/ID/compare?with=ID`. */
+export interface PageComparison {
+  earlier: PageCompared;
+  later: PageCompared;
+  /** The facts that differ. */
+  differs: ("state" | "failure" | "duration" | "calls" | "failures" | "charsIn" | "charsOut")[];
+  calls: PageComparedCall[];
+  /** Number of calls that are not listed. */
+  moreCalls: number;
+  code: PageDifference;
+  value: PageDifference;
+  logs: PageDifference;
+}
+
+export interface PageDifference {
+  /** null if one of them is not stored. */
+  isSame: boolean | null;
+  missing: ("earlier" | "later")[];
+  /** Whether only the beginnings were compared. */
+  isCut: boolean;
+  /** skipped: the text is a number of equal lines. */
+  lines: { kind: "same" | "added" | "removed" | "skipped"; text: string }[];
+  moreLines: number;
+}
+
+export interface PageCompared extends PageExecution {
+  failure?: string | undefined;
+  charsIn: number;
+  charsOut: number;
+  /** Whether arguments and results were recorded. */
+  hasContents: boolean;
+}
+
+export interface PageComparedCall {
+  change: "same" | "changed" | "added" | "removed";
+  differs: ("arguments" | "outcome" | "result" | "duration")[];
+  earlier?: PageCall | undefined;
+  later?: PageCall | undefined;
 }
 
 /** Calls of the call log, newest first: the answer to `GET api/calls`. */

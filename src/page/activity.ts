@@ -6,7 +6,7 @@ import { shellWord } from "../base/shell-word.ts";
 import { activityStates } from "../programs/execution/activity.ts";
 import { programAgain } from "../programs/execution/run-again.ts";
 import { isId } from "../programs/trace/id.ts";
-import type { Excerpt, ExecutionRecord } from "../programs/trace/record.ts";
+import type { Excerpt, ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import { failureOf, tookMs } from "../programs/trace/record-text.ts";
 import type { ActivityFilter } from "../store/activity.ts";
 import type { PageAbout, PageCall } from "./activity-contract.ts";
@@ -21,6 +21,9 @@ export const maxShownCalls = 300;
 /** Characters of the arguments of one call, and of its answer. The timeline has more. */
 const maxCallTextChars = 2_000;
 
+/** Characters of the code on the page. The editor and the timeline have more. */
+const maxShownCodeChars = 50_000;
+
 /** Characters of code that is copied as a command. */
 const maxCopiedCodeChars = 100_000;
 
@@ -32,10 +35,10 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
     return text === "" ? undefined : text;
   };
   const state = condition("state");
-  const since = condition("since");
+  const [since, until] = [condition("since"), condition("until")];
   const after = condition("after");
   const isKnown = state === undefined || (activityStates as readonly string[]).includes(state);
-  const isTime = since === undefined || Number.isSafeInteger(Number(since));
+  const isTime = [since, until].every((time) => time === undefined || Number.isSafeInteger(Number(time)));
   if (!isKnown || !isTime || (after !== undefined && !isId(after))) {
     throw new RefusedRequest(400, "The filter is not as expected");
   }
@@ -47,33 +50,42 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
       server,
       tool: server === undefined ? undefined : condition("tool"),
       states: state === undefined ? undefined : [state],
+      person: condition("person"),
       since: since === undefined ? undefined : Number(since),
+      until: until === undefined ? undefined : Number(until),
       text: condition("text"),
     },
     after,
   };
 }
 
-/** The calls of a record, and why it failed. */
-export function recordedCalls(record: ExecutionRecord): Pick<PageAbout, "calls" | "more" | "failure"> {
-  const { timeline, moreCalls } = record;
-  const calls = timeline.slice(0, maxShownCalls).map(
-    (each): PageCall => ({
-      server: each.server,
-      tool: each.tool,
-      line: each.line,
-      outcome: each.outcome,
-      startMs: each.startMs,
-      tookMs: tookMs(each),
-      waitedMs: each.waitedMs,
-      code: each.code,
-      isPlanned: each.notMade === true,
-      arguments: shownExcerpt(each.arguments),
-      answer: shownExcerpt(each.result) ?? each.message,
-    }),
-  );
+/** The calls and the code of a record, and why it failed. */
+export function recordedCalls(
+  record: ExecutionRecord,
+): Pick<PageAbout, "calls" | "more" | "failure" | "failedLine" | "code"> {
+  const { timeline, moreCalls, error } = record;
+  const code = record.code.text?.slice(0, maxShownCodeChars);
+  const calls = timeline.slice(0, maxShownCalls).map(shownCall);
   const more = timeline.length - calls.length + moreCalls;
-  return { calls, more, ...(record.ok ? {} : { failure: failureOf(record) }) };
+  return { calls, more, code, failedLine: error?.line, ...(record.ok ? {} : { failure: failureOf(record) }) };
+}
+
+export function shownCall(call: RecordedCall): PageCall {
+  return {
+    server: call.server,
+    tool: call.tool,
+    line: call.line,
+    outcome: call.outcome,
+    startMs: call.startMs,
+    tookMs: tookMs(call),
+    waitedMs: call.waitedMs,
+    code: call.code,
+    isPlanned: call.notMade === true,
+    argumentChars: call.argumentChars,
+    resultChars: call.resultChars,
+    arguments: shownExcerpt(call.arguments),
+    answer: shownExcerpt(call.result) ?? call.message,
+  };
 }
 
 function shownExcerpt(excerpt: Excerpt | undefined): string | undefined {
@@ -111,17 +123,18 @@ export async function callsSoFar(id: string, app: App): Promise<Pick<PageAbout, 
   return { calls: [...ended, ...open], more: earlier };
 }
 
-export type Again = Pick<PageAbout, "canRunAgain" | "hasCode" | "command" | "notAgain">;
+export type Again = Pick<PageAbout, "code" | "canRunAgain" | "hasCode" | "command" | "notAgain">;
 
 /** How the code of an execution can be run again. Throws EXECUTION_NOT_FOUND. */
 export async function againOf(id: string, app: App): Promise<Again> {
   const executions = await app.executions();
   const { source } = await programAgain(id, app, executions, { isDryRun: true });
+  const code = source.slice(0, maxShownCodeChars);
   try {
     await programAgain(id, app, executions);
-    return { canRunAgain: true, hasCode: true, command: commandOf(source, app.config.door) };
+    return { code, canRunAgain: true, hasCode: true, command: commandOf(source, app.config.door) };
   } catch (error) {
-    return { ...notAgain(error), hasCode: true };
+    return { ...notAgain(error), code, hasCode: true };
   }
 }
 

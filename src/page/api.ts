@@ -11,6 +11,7 @@ import type { Environment } from "../config/environment.ts";
 import { type Config, ownServersOf } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
 import type { Approvals } from "../policy/approvals/approvals.ts";
+import { recordedContents } from "../programs/comparing/contents.ts";
 import { isId } from "../programs/trace/id.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
@@ -18,9 +19,10 @@ import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import { changePolicy } from "../setup/settings/change-policy.ts";
 import type { Approval } from "../store/approval.ts";
 import { activityIn, recordedCalls } from "./activity.ts";
-import type { PageAbout, PageActivity } from "./activity-contract.ts";
+import type { PageAbout, PageActivity, PageComparison } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
+import { comparablesOf, comparedIn, comparisonOf } from "./comparing.ts";
 import type { Decided, PageLastingRule, PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { EntryOnPage } from "./entry.ts";
@@ -199,6 +201,9 @@ export class PageApi {
       "GET api/activity": (call) => this.#activity(call),
       "GET api/calls": ({ search }) => readCalls(callsIn(search), { config: ownConfig(app) }, app.store),
       "GET api/executions/*/about": (call) => this.#about(call.id),
+      "GET api/executions/*/comparable": async ({ id }) =>
+        comparablesOf((await this.#recorded(id)).record, app.store, this.#executions),
+      "GET api/executions/*/compare": async ({ id, search }) => this.#compare(id, comparedIn(search, id)),
       "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
       "GET api/executions/*/image": (call) =>
@@ -349,6 +354,21 @@ export class PageApi {
       : await this.#actions.howAgain({ id, door });
     const execution = this.#executions.shown(found, [found]);
     return { execution, ...calls, ...(state.state === "lost" ? { failure: state.why } : {}), ...again };
+  }
+
+  /** Throws RefusedRequest for an execution that has no record. */
+  async #recorded(id: string) {
+    const { found, record } = await this.#found(id);
+    if (record) return { found, record };
+    throw new RefusedRequest(409, "This execution has no record", "An execution is recorded when it has ended.");
+  }
+
+  async #compare(id: string, other: string): Promise<PageComparison> {
+    const contentsOf = async (each: string) => {
+      const { found, record } = await this.#recorded(each);
+      return found.person ? recordedContents(record) : this.#actions.contents(record);
+    };
+    return comparisonOf(await contentsOf(id), await contentsOf(other), this.#executions);
   }
 
   async close(): Promise<void> {

@@ -15,6 +15,7 @@ import {
 } from "../programs/execution/listed-executions.ts";
 import type { AboutProgram } from "../programs/execution/stored-executions.ts";
 import { keptOut } from "../programs/outcome-text.ts";
+import { timeOf } from "../programs/trace/id.ts";
 import type { Summary } from "../programs/trace/record.ts";
 import { readActivity, readRuns } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
@@ -119,7 +120,17 @@ export class ExecutionsReader {
     );
     const agents = withThese(facets.agents, page, ({ agent }) => agent);
     const doors = withThese(facets.doors, page, ({ door }) => door);
-    return { executions: listed.map((each) => this.shown(each, stored)), next, agents, doors };
+    const people = await this.#peopleOf(facets.people, page);
+    return { executions: listed.map((each) => this.shown(each, stored)), next, agents, doors, people };
+  }
+
+  /** The people by their names. A person who was deleted keeps the name of a record on this page, or the id. */
+  async #peopleOf(ids: readonly string[], page: readonly Summary[]): Promise<PageActivity["people"]> {
+    const onPage = page.flatMap(({ person }) => person ?? []);
+    const all = withThese(ids, page, ({ person }) => person?.id);
+    if (all.length === 0) return [];
+    const names = new Map([...onPage, ...(await this.#app.store.people.list())].map(({ id, name }) => [id, name]));
+    return all.map((id) => ({ id, name: names.get(id) || id })).sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   /** One execution of the config. */
@@ -130,7 +141,7 @@ export class ExecutionsReader {
 
   /** `stored` has the executions whose code is kept. */
   shown(execution: ListedExecution, stored: readonly ListedExecution[]): PageExecution {
-    const { startedBy, door, person, program, agent, folder, summary, state } = execution;
+    const { startedBy, door, person, program, repeats, session, agent, folder, summary, state } = execution;
     const isKept = stored.some(({ id, state: own }) => id === execution.id && own.state === "ended" && own.ok);
     return {
       ...this.#run(execution),
@@ -139,10 +150,12 @@ export class ExecutionsReader {
       title: titleOf(execution),
       startedBy,
       agent,
+      session,
       folder: folder === undefined ? undefined : inHome(folder, homeOf(this.#app.env)),
       door,
       person: person?.name,
       program,
+      repeats: repeats === undefined ? undefined : { id: repeats, at: timeOf(repeats) },
       calls: summary?.calls,
       failures: summary?.failures,
       tools: (summary?.tools ?? []).slice(0, maxShownTools),

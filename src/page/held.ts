@@ -1,6 +1,6 @@
 /** Shows the tools on the page that are held because their definitions changed, and accepts them. */
-import { diffLines } from "diff";
 import type { App } from "../app/app.ts";
+import { lineDifference } from "../base/line-difference.ts";
 import type { Environment } from "../config/environment.ts";
 import { digestOf } from "../config/trust/marks.ts";
 import { definitionText } from "../tools/definitions/definition-text.ts";
@@ -14,7 +14,7 @@ import {
 import { Cached } from "./cached.ts";
 import { driftOnPage } from "./drift.ts";
 import { RefusedRequest } from "./guard.ts";
-import type { DiffLine, PageHeld } from "./servers-contract.ts";
+import type { PageHeld } from "./servers-contract.ts";
 
 /** Lines of the difference between two definitions. `claudikins review` shows all. */
 const maxShownDiffLines = 400;
@@ -60,15 +60,7 @@ export class HeldOnPage {
 }
 
 function shown({ tool, why, suspicions, before, now }: ReviewedTool): PageHeld["tools"][number] {
-  const lines = diffLines(before ? definitionText(before) : "", definitionText(now)).flatMap(
-    ({ value, added, removed }) => {
-      const kind = added ? "added" : removed ? "removed" : "same";
-      return value
-        .replace(/\n$/, "")
-        .split("\n")
-        .map((text): DiffLine => ({ kind, text }));
-    },
-  );
+  const lines = lineDifference(before ? definitionText(before) : "", definitionText(now));
   return {
     tool,
     mark: digestOf(now),

@@ -2,10 +2,13 @@
 
 import activity from "./browser/activity/activity.css" with { type: "text" };
 import calls from "./browser/activity/calls.css" with { type: "text" };
+import compare from "./browser/activity/compare.css" with { type: "text" };
 import detail from "./browser/activity/detail.css" with { type: "text" };
 import approvals from "./browser/approvals/approvals.css" with { type: "text" };
 import base from "./browser/base.css" with { type: "text" };
+import code from "./browser/code.css" with { type: "text" };
 import controls from "./browser/controls.css" with { type: "text" };
+import difference from "./browser/difference.css" with { type: "text" };
 import editor from "./browser/editor/try-it.css" with { type: "text" };
 import figures from "./browser/figures/figures-view.css" with { type: "text" };
 import first from "./browser/first-visit.css" with { type: "text" };
@@ -26,9 +29,11 @@ const style = [
   tokens,
   base,
   controls,
+  code,
   frame,
   lists,
   approvals,
+  difference,
   first,
   held,
   programs,
@@ -37,6 +42,7 @@ const style = [
   activity,
   detail,
   calls,
+  compare,
   editor,
   tools,
   system,

@@ -6,6 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { mistakesIn } from "../programs/checking/check-code.ts";
+import { type ComparedExecution, recordedContents, storedContents } from "../programs/comparing/contents.ts";
 import { addNotification, retryDelivery, usualNotificationsPerMinute } from "../programs/events/manage.ts";
 import { receiverOf, requireReceiving } from "../programs/events/wanted-receiver.ts";
 import { startNoMore, startOn, usualRunsPerMinute, webhookPath } from "../programs/events/wanted-source.ts";
@@ -22,6 +23,7 @@ import { callOf } from "../programs/saved/namespace.ts";
 import { pinsOf, requirePinned } from "../programs/saved/pins.ts";
 import { acceptProgram, programToSave, store } from "../programs/saved/save.ts";
 import { nextTimes } from "../programs/saved/schedules.ts";
+import type { ExecutionRecord } from "../programs/trace/record.ts";
 import { ownTool } from "../setup/settings/switches.ts";
 import { type Again, againOf, callsSoFar, notAgain } from "./activity.ts";
 import type { PageAbout } from "./activity-contract.ts";
@@ -158,6 +160,17 @@ export class ProgramActions {
   async callsSoFar({ id, door }: Execution): Promise<Pick<PageAbout, "calls" | "more">> {
     await using parts = await this.#partsOf(door);
     return await callsSoFar(id, parts);
+  }
+
+  /** The contents of a recorded execution, to compare it: its door may no longer exist. */
+  async contents(record: ExecutionRecord): Promise<ComparedExecution> {
+    try {
+      await using parts = await this.#partsOf(record.door);
+      return await storedContents(record, parts, await parts.executions());
+    } catch (error) {
+      if (error instanceof ClaudikinsError) return recordedContents(record);
+      throw error;
+    }
   }
 
   async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {

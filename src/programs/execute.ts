@@ -60,6 +60,8 @@ export interface ExecuteRequest extends Pick<Call, "signal" | "origin" | "trace"
   within?: SessionReads | undefined;
   /** The saved program that this is. It may call only what was named when it was saved. */
   program?: ProgramIdentity | undefined;
+  /** The id of the execution whose code it runs again. */
+  repeats?: string | undefined;
   /** Records the calls that would change something, instead of making them. */
   dryRun?: DryRun | undefined;
   /** The last program of the same agent that worked. */

@@ -1,5 +1,6 @@
 /** What the session that runs a program has read, see policy/flow. */
 import { join } from "node:path";
+import { sha256 } from "../base/sha256.ts";
 import { type Caller, noAgent, type ProgramReads, type Read, type SessionReads } from "../policy/flow/session-reads.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import type { FileUse } from "../sandbox/host/files.ts";
@@ -13,6 +14,17 @@ import type { HostIdentity } from "./trace/record.ts";
 export async function readsOf(starter: Starter | undefined, { config, pool, sessions }: Parts): Promise<SessionReads> {
   if (!starter) return pool.reads;
   return sessions.ofClient(JSON.stringify([config.door, starter.client, starter.session]));
+}
+
+/** The names of sessions that have a connection. */
+const sessionNames = new WeakMap<SessionReads, string>();
+
+/** A short name of the session of an agent: the same for all programs of the session, and another one for each session. */
+export function sessionName(starter: Starter | undefined, { config, pool }: Parts): string {
+  if (starter) return sha256(JSON.stringify([config.door, starter.client, starter.session])).slice(0, 16);
+  const name = sessionNames.get(pool.reads) ?? crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+  sessionNames.set(pool.reads, name);
+  return name;
 }
 
 /** Whose share of the places it uses. Without tokens, each client has its own. */

@@ -1,7 +1,7 @@
 /** What lists of executions show and select: one short row for each record of `records`, which is removed with it. */
 import { all, type Values, type Work } from "./work.ts";
 
-/** Agents and doors that a list can be narrowed to. */
+/** Agents, doors and people that a list can be narrowed to. */
 const maxListedFacets = 50;
 
 /** What a record is selected by. */
@@ -37,6 +37,8 @@ export interface ActivityFilter {
   tool?: string | undefined;
   /** Executions that began then or later, in milliseconds since 1970. */
   since?: number | undefined;
+  /** Executions that began before then. */
+  until?: number | undefined;
   text?: string | undefined;
 }
 
@@ -49,6 +51,8 @@ export interface ActivityPage {
 export interface Facets {
   agents: string[];
   doors: string[];
+  /** The ids of people who have signed in. */
+  people: string[];
 }
 
 /** Adds what a record is selected by: nothing if it was written before. */
@@ -79,10 +83,10 @@ export function selectRuns(config: string | null, count: number): Work<Summaries
   );
 }
 
-/** The agents and doors of the records that fit, sorted. */
+/** The agents, doors and people of the records that fit, sorted. */
 export function* selectFacets({ config, person }: Pick<ActivityFilter, "config" | "person">): Work<Facets> {
   const { conditions, values } = conditionsOf({ config, person });
-  const of = function* (column: "agent" | "door"): Work<string[]> {
+  const of = function* (column: "agent" | "door" | "person"): Work<string[]> {
     const rows = yield* all<{ value: string }>(
       `SELECT DISTINCT ${column} AS value FROM claudikins.activity ${whereAll([...conditions, `${column} IS NOT NULL`])}
        ORDER BY ${column} LIMIT CAST($limit AS INTEGER)`,
@@ -90,11 +94,11 @@ export function* selectFacets({ config, person }: Pick<ActivityFilter, "config" 
     );
     return rows.map(({ value }) => value);
   };
-  return { agents: yield* of("agent"), doors: yield* of("door") };
+  return { agents: yield* of("agent"), doors: yield* of("door"), people: yield* of("person") };
 }
 
 function conditionsOf(filter: ActivityFilter): { conditions: string[]; values: Values } {
-  const { config, door, person, agent, programs, states, server, tool, since, text } = filter;
+  const { config, door, person, agent, programs, states, server, tool, since, until, text } = filter;
   const conditions = [
     config === undefined ? "" : "activity.config IS NOT DISTINCT FROM $config",
     door === undefined ? "" : "door = $door",
@@ -104,13 +108,14 @@ function conditionsOf(filter: ActivityFilter): { conditions: string[]; values: V
     states === undefined ? "" : "state IN (SELECT value FROM texts($states))",
     server === undefined ? "" : "tools LIKE $called ESCAPE '!'",
     since === undefined ? "" : "activity.at >= $since",
+    until === undefined ? "" : "activity.at < $until",
     text === undefined ? "" : "words LIKE $part ESCAPE '!'",
   ].filter(Boolean);
   const called = tool === undefined ? `\n${server}\t` : `\n${server}\t${tool}\n`;
   const part = containing((text ?? "").toLowerCase());
   return {
     conditions,
-    values: { config, door, person, agent, programs, states, called: containing(called), since, part },
+    values: { config, door, person, agent, programs, states, called: containing(called), since, until, part },
   };
 }
 

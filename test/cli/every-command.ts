@@ -574,6 +574,17 @@ export const table: Record<string, Cases> = {
     usage: { argv: [] },
     failure: { argv: ["nothing"] },
   },
+  "executions compare": {
+    success: {
+      before: [
+        ["exec", "--record", "-e", "return 1"],
+        ["exec", "--record", "-e", "return 1"],
+      ],
+      argv: ["last"],
+    },
+    usage: { argv: [] },
+    failure: { argv: ["nothing"] },
+  },
   "executions wait": {
     success: { argv: [keptId], keeps: true },
     usage: { argv: [] },

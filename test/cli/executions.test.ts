@@ -125,6 +125,20 @@ describe("the list", () => {
   });
 });
 
+test("the list has a span of time with --since and --until, and the executions of a person with --user", async () => {
+  const old = await write({ at: Date.now() - 3 * 86_400_000, person: { id: "p1", name: "Ann" } });
+  const recent = await write({ at: Date.now() - 3_600_000 });
+  const ids = async (...argv: string[]) => {
+    const { stdout } = await cli(["executions", "list", "--json", ...argv], { cwd: folder.path });
+    return (JSON.parse(stdout) as { executions: { id: string }[] }).executions.map(({ id }) => id);
+  };
+  expect(await ids("--since", "4d")).toEqual([recent.id, old.id]);
+  expect(await ids("--since", "4d", "--until", "2d")).toEqual([old.id]);
+  expect(await ids("--until", "4d")).toEqual([]);
+  for (const user of ["Ann", "p1"]) expect(await ids("--user", user)).toEqual([old.id]);
+  expect(await ids("--user", "Bob")).toEqual([]);
+});
+
 test('an execution is found by its id, the beginning or the end of its id, the id of its receipt, or "last"', async () => {
   await write(known);
   const other = await write({ id: otherId, at: at + 5, receipt: "feedfeedfeed", config: null });

@@ -213,6 +213,7 @@ const before: [RegExp, string][] = [
   [/^claudikins gen --check/, "claudikins gen"],
   [/^claudikins programs accept nightly/, "claudikins programs save report.ts --name nightly month=2026-10"],
   [/^claudikins (?:programs (?:save|keep)|executions (?:code|again)) last/, "claudikins exec report.ts --record"],
+  [/^claudikins executions compare last/, "claudikins exec report.ts --record && claudikins exec report.ts --record"],
   [/^claudikins programs test --all --from programs/, `${recorded} && claudikins programs export --to programs`],
   [/^claudikins programs (?:test|check|record revenue-by-region --replace)/, recorded],
   [/^claudikins programs history/, versions("demo.get_customer", "demo.get_order")],

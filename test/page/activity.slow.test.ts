@@ -122,13 +122,55 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await choose("Server", "crm", [all[3]!]);
     await choose("Agent", "claude-code 2", all.slice(1, 3));
     await choose("Door", "qa", [all[3]!]);
+    const began = new Date(Date.now() - 3_600_000 * 30);
+    const day = [began.getFullYear(), began.getMonth() + 1, began.getDate()].map((part) =>
+      String(part).padStart(2, "0"),
+    );
+    await page.getByLabel("Day").fill(day.join("-"));
+    await becomes(() => titles(page), [all[3]!]);
+    // A span takes the place of the day.
+    await page.getByLabel("Time", { exact: true }).selectOption("24");
+    expect(await page.getByLabel("Day").inputValue()).toBe("");
+    await becomes(() => titles(page), all.slice(0, 3));
+    await page.getByRole("button", { name: "Clear" }).click();
+    await becomes(() => titles(page), all);
     await page.getByLabel("State").selectOption("cancelled");
     await page.getByText("Nothing fits these filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await rows(page).last().click();
-    await page.getByRole("button", { name: "crm.find_customer" }).click();
+    await page.getByRole("button", { name: "filter by crm.find_customer" }).click();
     await becomes(() => titles(page), [all[3]!]);
     expect(await page.locator(".chip").innerText()).toContain("find_customer");
+  });
+
+  test("is narrowed to one person, if executions of people are listed", async () => {
+    await scene.record({ comment: "Of nobody" });
+    await using opened = await open();
+    const { page } = opened;
+    await becomes(() => titles(page), ["Of nobody"]);
+    expect(await page.getByLabel("Person").count()).toBe(0);
+    await scene.record({ comment: "Of Ann", person: { id: "p1", name: "Ann" } });
+    await scene.record({ comment: "Of Bob", person: { id: "p2", name: "Bob" } });
+    await becomes(() => titles(page), ["Of Bob", "Of Ann", "Of nobody"]);
+    expect(await page.getByLabel("Person").locator("option").allInnerTexts()).toEqual(["Any person", "Ann", "Bob"]);
+    await page.getByLabel("Person").selectOption("Ann");
+    await becomes(() => titles(page), ["Of Ann"]);
+  });
+
+  test("has the executions of one session of an agent, which each of them leads to", async () => {
+    const session = "0f3a9c1b2d4e5f60";
+    await scene.record({ comment: "First", session, agent: "codex 1", startedBy: "serve" });
+    await scene.record({ comment: "Of another session", session: "1111222233334444", agent: "codex 1" });
+    await scene.record({ comment: "Second", session, agent: "codex 1", startedBy: "serve" });
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).first().click();
+    await page
+      .locator(".detail")
+      .getByRole("button", { name: session.slice(0, 8) })
+      .click();
+    await becomes(() => titles(page), ["Second", "First"]);
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   test("shows the chosen execution with its calls; the keyboard is enough, and Escape leads back to its row", async () => {
@@ -176,7 +218,8 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByRole("button", { name: "Show its calls so far" }).click();
     const list = page.locator(".call-list .call");
     await list.first().waitFor();
-    expect((await list.allInnerTexts()).map((text) => text.split(/\n+/))).toEqual([
+    const withoutButton = (text: string) => text.replace(/filter\s+by \S+/, "");
+    expect((await list.allInnerTexts()).map((text) => withoutButton(text).split(/\n+/))).toEqual([
       ["crm.find_customer", "ok", "40 ms"],
       ["shop.list_orders", "failed", "40 ms"],
     ]);
@@ -207,6 +250,33 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     expect(await texts.nth(1).locator("pre").allInnerTexts()).toEqual(["{}", "No such month"]);
     expect([await texts.count(), await page.evaluate(isHacked)]).toEqual([2, false]);
     expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test("shows the code with the calls at their lines, and leads from one to the other", async () => {
+    const text = `// Counts\n${"\n".repeat(40)}const a = "<b>";\nreturn 1;\n`;
+    await scene.record({
+      ...{ hasContents: true, code: { chars: text.length, lines: 43, text }, ok: false, reason: "threw" },
+      error: { name: "Error", message: "No", line: 43 },
+      timeline: [callOf({ line: 42 }), callOf({ line: 42 }), callOf({ tool: "refund", line: 43 })],
+    });
+    await using opened = await open();
+    const { page } = opened;
+    await rows(page).click();
+    const lines = page.locator("ol.code > li");
+    await lines.first().waitFor();
+    expect([await lines.count(), await lines.nth(41).innerText()]).toEqual([43, 'const a = "<b>";\n2 calls']);
+    expect(await page.locator("ol.code > .failing").innerText()).toContain("return 1;");
+    await page.getByRole("button", { name: "Line 43: 1 call" }).click();
+    await becomes(
+      () => page.evaluate("document.activeElement.textContent"),
+      await page
+        .locator(".call")
+        .last()
+        .evaluate((call) => call.textContent),
+    );
+    await page.locator(".call").first().getByRole("button", { name: "line 42" }).click();
+    expect(await page.evaluate("document.activeElement.id")).toBe("line-42");
+    expect([await axeFindings(page), opened.said]).toEqual([[], []]);
   });
 
   test("copies the code as a command for a shell, and only if the code is kept", async () => {

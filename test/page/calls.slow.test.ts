@@ -118,6 +118,21 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     await page.getByRole("heading", { name: "Figures" }).waitFor();
   });
 
+  test("and the figures without any agent count the executions from a shell, and the chart has the calls", async () => {
+    const use = { calls: 4, failures: 1, durationMs: 5, resultChars: 0, takenChars: 0, argumentChars: 0 };
+    await scene.count((counts) => {
+      counts.addUse("shop", "refund", use);
+      counts.addSums({ shellExecutions: 27 });
+    });
+    await using opened = await open();
+    const { page } = opened;
+    await page.keyboard.press("6");
+    const figure = page.locator(".figures > div", { hasText: "Executions" });
+    await figure.getByText("0 of agents, 27 from a shell").waitFor();
+    expect(await figure.locator("strong").innerText()).toBe("27");
+    expect(await page.locator(".chart [aria-pressed=true]").innerText()).toBe("Calls");
+  });
+
   test("is read in pages, and leads to the execution of a call", async () => {
     const id = await scene.record({ comment: "Refunds an order", agent: "codex 1" });
     await log(...Array.from({ length: 250 }, (_, place) => ({ tool: `t${place}`, execution: id, call: place })));

@@ -184,6 +184,12 @@ test("the code of an execution runs again in the daemon, from the page and from 
   expect((await run("executions", "code", first)).stdout).toBe("// It's half\nreturn { half: 21 };\n");
   const other = (await run("executions", "again", first)).stdout.trim();
   expect(await outcomeOf(other)).toMatchObject({ ok: true, text: '{\n  "half": 21\n}' });
+  // Each of them knows the one that it repeats, and the store has the code and the value of both.
+  for (const id of [execution, other])
+    expect((await run("executions", "show", id)).stdout).toContain(`again from ${first}`);
+  const { stdout: side } = await run("executions", "compare", other);
+  expect(side).toContain(`${first}  ${other}`);
+  expect(side).toContain("Code: the same\n\nValue: the same\n\nLogs: the same");
   // A program that waits for a decision has not ended, and can be tried before it is decided.
   const asks = (await run("exec", "--detach", "-e", "return await seen.wait({ ms: 1 });")).stdout.trim();
   const waiting = async () => ((await (await page.get("api/state")).json()) as { approvals: object[] }).approvals;

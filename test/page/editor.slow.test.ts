@@ -177,7 +177,7 @@ throw new Error("none of " + orders.length);`,
     expect(await result(page).locator("img").evaluateAll(hasDrawn)).toEqual([true]);
     await result(page).getByText("A file: image/svg+xml, 6 bytes").waitFor();
     await result(page).getByRole("list", { name: "Logs" }).getByText("careful").waitFor();
-    await result(page).locator(".call-list").getByText("demo.list_orders").waitFor();
+    await result(page).locator(".call-list").getByText("demo.list_orders").first().waitFor();
     await write(`await sleep("1h");`, opened);
     await page.keyboard.press("Control+Enter");
     await result(page).getByRole("button", { name: "Stop" }).click();

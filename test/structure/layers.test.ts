@@ -33,6 +33,7 @@ const base: Record<string, string[]> = {
   "json-schema.ts": ["json-object.ts", "limits.ts"],
   "json-shape.ts": ["errors.ts"],
   "near-names.ts": ["limits.ts"],
+  "line-difference.ts": [],
   "same-secret.ts": ["sha256.ts"],
   "seal.ts": ["json-object.ts", "limits.ts", "sha256.ts"],
   "sha256.ts": [],

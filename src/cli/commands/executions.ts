@@ -60,6 +60,7 @@ const listed = {
   "door?": about("The door of the config behind which it was started", text),
   "person?": about("The person for whom it was started, who has signed in to serve --http", personShape),
   "agent?": about("The agent, as it names itself", text),
+  "repeats?": about("Id of the execution whose code it runs again", text),
   ...stateKeys,
 };
 
@@ -76,9 +77,14 @@ export const list = command({
     server: option("Only executions that have called this server", { valueHint: "name", complete: "server" }),
     tool: option("Only executions that have called this tool", { valueHint: "server.tool", complete: "tool" }),
     since: option("Only executions since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
-    text: option("Only executions with this text in their id, comment, program, tools, agent, person, door or folder", {
-      valueHint: "text",
-    }),
+    until: option("Only executions that began before then", pastTime),
+    user: option("Only executions for this person: an id or a name", { valueHint: "name", complete: "person" }),
+    text: option(
+      "Only executions with this text in their id, session, comment, program, tools, agent, person, door or folder",
+      {
+        valueHint: "text",
+      },
+    ),
     all: flag("Include the executions of all configs"),
     ...configArgs,
     ...doorArgs,
@@ -107,9 +113,17 @@ export const list = command({
     if (wanted !== undefined && tool.length === 0) throw new ClaudikinsError("USAGE", "--tool takes server.tool");
     const filter = {
       ...{ server, tool: wanted === undefined ? undefined : tool.join(".") },
-      ...{ agent: args.agent, since: args.since, text: args.text, states: state === undefined ? undefined : [state] },
+      ...{
+        agent: args.agent,
+        since: args.since,
+        until: args.until,
+        text: args.text,
+        states: state === undefined ? undefined : [state],
+      },
     };
-    const shown = all.listed.filter((each) => fits(each, filter)).slice(0, args.limit ?? defaultRows);
+    const isOf = ({ person }: ListedExecution) =>
+      args.user === undefined || person?.id === args.user || person?.name === args.user;
+    const shown = all.listed.filter((each) => fits(each, filter) && isOf(each)).slice(0, args.limit ?? defaultRows);
     const executions = shown.map((each) => ({
       ...jsonOf(each),
       ...(each.folder === undefined ? {} : { folder: each.folder }),
@@ -186,6 +200,7 @@ async function storedAnswer(found: ListedExecution, flags: ConfigFlags, io: Io):
   const lines = [
     `${id}: ${stateText(found.state)}`,
     `by ${found.startedBy}${placeText(found)}, started ${ageText(Date.now() - row.startedAt)}, stored ${ageText(Date.now() - row.changedAt)}`,
+    ...(found.repeats === undefined ? [] : [`run again from ${found.repeats}`]),
     ...calls.map(
       ({ tool, line, state }) =>
         `${callWords[state]} ${visibleText(tool)}${line === undefined ? "" : ` (line ${line})`}`,
@@ -240,6 +255,7 @@ const dryRun = command({
 });
 
 export { again, code } from "../executions-again.ts";
+export { compare } from "../executions-compare.ts";
 export { dryRun as "dry-run" };
 
 const callWords = { made: "waits to call", sent: "has called", answered: "got an answer from" };
@@ -293,8 +309,8 @@ export const cancel = command({
   },
 });
 
-function jsonOf({ id, startedAt, startedBy, door, person, agent, state }: ListedExecution) {
-  const known = { door, person, agent };
+function jsonOf({ id, startedAt, startedBy, door, person, agent, repeats, state }: ListedExecution) {
+  const known = { door, person, agent, repeats };
   const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
   return { id, startedAt, startedBy, ...given, ...state };
 }

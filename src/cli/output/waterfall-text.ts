@@ -46,7 +46,7 @@ export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: num
 }
 
 function head(record: ExecutionRecord): string[] {
-  const { id, startedBy, ok, durationMs, beforeMs, config, door, at, code, logs } = record;
+  const { id, startedBy, ok, durationMs, beforeMs, config, door, at, code, logs, repeats } = record;
   const outcome = ok ? bold(outcomeWord(record)) : red(outcomeWord(record));
   const kept = keptOut(record);
   const protocols = oneLine(protocolsText(record), maxWaterfallTextChars);
@@ -62,6 +62,7 @@ function head(record: ExecutionRecord): string[] {
     `${bold(id)}  ${startedBy} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
     dim(facts.join(" · ")),
     ...(protocols === "" ? [] : [dim(protocols)]),
+    ...(repeats === undefined ? [] : [dim(`run again from ${repeats}`)]),
   ];
 }
 

@@ -60,7 +60,7 @@ export function App() {
 
   const showExecution = (id: string) => {
     setQuery({});
-    go({ view: "activity", execution: id, calls: undefined });
+    go({ view: "activity", execution: id, compared: undefined, calls: undefined });
   };
   const showProgram = (key: string) => go({ view: "programs", program: key });
   const replaceDraft = (next: Omit<Draft, "replaced">, said: string) => {
@@ -141,7 +141,7 @@ export function App() {
               <Executions
                 executions={state.executions}
                 onChoose={showExecution}
-                onAll={() => go({ view: "activity", execution: undefined, calls: undefined })}
+                onAll={() => go({ view: "activity", execution: undefined, compared: undefined, calls: undefined })}
               />
             </div>
           )}
@@ -151,7 +151,9 @@ export function App() {
               query={query}
               onQuery={setQuery}
               chosen={place.execution}
-              onChoose={(id) => go({ execution: id })}
+              onChoose={(id) => go({ execution: id, compared: undefined })}
+              compared={place.compared}
+              onCompare={(id) => go({ compared: id })}
               calls={place.calls}
               onCalls={(calls) => go({ calls })}
               onProgram={showProgram}
@@ -173,7 +175,7 @@ export function App() {
           {view === "figures" && (
             <FiguresView
               mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
-              onTool={(tool) => go({ view: "activity", execution: undefined, calls: tool })}
+              onTool={(tool) => go({ view: "activity", execution: undefined, compared: undefined, calls: tool })}
             />
           )}
           {view === "tools" && <Tools state={state} onExecution={showExecution} />}

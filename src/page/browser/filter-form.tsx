@@ -47,6 +47,32 @@ export function Choice({ name, value = "", any, choices, onChange }: ChoiceProps
   );
 }
 
+interface DayFieldProps {
+  /** A day such as 2026-11-29, in the time zone of the browser. */
+  value: string | undefined;
+  onChange(day: string | undefined): void;
+}
+
+export function DayField({ value, onChange }: DayFieldProps) {
+  return (
+    <input
+      type="date"
+      aria-label="Day"
+      class={value === undefined ? "" : "is-set"}
+      value={value ?? ""}
+      onInput={(event) => onChange(event.currentTarget.value || undefined)}
+    />
+  );
+}
+
+/** The span of a day, which has 23 or 25 hours when the clocks change. */
+export function daySpan(day: string | undefined): { since?: string; until?: string } {
+  if (day === undefined) return {};
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const midnight = (after: number) => String(new Date(year, month - 1, date + after).getTime());
+  return { since: midnight(0), until: midnight(1) };
+}
+
 interface FilterFormProps {
   children: ComponentChildren;
   className?: string;

@@ -7,11 +7,12 @@ import type { PageOutcome } from "../programs-contract.ts";
 import type { PageImport, PageImported } from "../servers-contract.ts";
 import { OutcomeText, readOutcome } from "./activity/outcome.tsx";
 import { get, post } from "./client.ts";
+import { Difference, type ShownLine } from "./difference.tsx";
 import { useAction, useLoaded } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { Problem, type Reason } from "./problem.tsx";
 import { AddServer } from "./servers/add-server.tsx";
-import { Text, visibleLines } from "./text.tsx";
+import { Text } from "./text.tsx";
 
 /** Time between two looks whether the first program has ended. */
 const outcomeLookMs = 300;
@@ -172,7 +173,7 @@ function Import({ imported, onImported }: ImportProps) {
       <details>
         <summary>The change of each file</summary>
         {[diffs.config, ...(withAgents ? diffs.agents : [])].map((text) => (
-          <Difference key={text} text={text} />
+          <Difference key={text} lines={linesOf(text)} />
         ))}
       </details>
       {diffs.agents.length > 0 && (
@@ -208,20 +209,13 @@ function Imported({ imported: { movedTo, problems } }: { imported: PageImported 
   );
 }
 
-const kinds: Record<string, string> = { "+": "added", "-": "removed" };
+const kinds: Record<string, ShownLine["kind"]> = { "+": "added", "-": "removed" };
 
-/** A difference as `diff -u` writes it. */
-function Difference({ text }: { text: string }) {
-  return (
-    <pre class="diff">
-      {text.split("\n").map((line, at) => (
-        // Lines have no other identity.
-        <span key={at} class={kinds[line[0] ?? ""] ?? "same"}>
-          {line.slice(0, 1)}
-          {visibleLines(line.slice(1))}
-          {"\n"}
-        </span>
-      ))}
-    </pre>
-  );
+/** The lines of a difference as `diff -u` writes it. */
+function linesOf(diff: string): ShownLine[] {
+  return diff.split("\n").map((line) => {
+    const isHead = /^(?:---|\+\+\+) /.test(line);
+    const kind = isHead ? undefined : kinds[line[0] ?? ""];
+    return { kind: kind ?? "same", text: kind === undefined ? line.replace(/^ /, "") : line.slice(1) };
+  });
 }

@@ -21,6 +21,8 @@ export interface Place {
   program?: string | undefined;
   /** The id of an execution. */
   execution?: string | undefined;
+  /** The id of the execution that it is compared with. Empty: the one that is most likely meant. Undefined: it is shown alone. */
+  compared?: string | undefined;
   /** The tool whose calls Activity lists first, as server.tool; all calls if it is empty. Undefined: Activity lists the executions. */
   calls?: string | undefined;
 }

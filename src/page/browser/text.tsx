@@ -33,7 +33,7 @@ export function visibleLines(text: string): string {
   return text
     .split("\n")
     .map((line) => {
-      const indent = /^ */.exec(line)?.[0] ?? "";
+      const indent = /^[ \t]*/.exec(line)?.[0] ?? "";
       return indent + visible(line.slice(indent.length));
     })
     .join("\n");

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ExecutionRecord } from "../../programs/trace/record.ts";
 import base from "../browser/base.css" with { type: "text" };
+import code from "../browser/code.css" with { type: "text" };
 import own from "../browser/execution/execution.css" with { type: "text" };
 import tokens from "../browser/tokens.css" with { type: "text" };
 import { executionScript } from "../bundle.ts";
@@ -12,7 +13,7 @@ const script = executionScript();
 
 export async function pageOf(record: ExecutionRecord): Promise<string> {
   const { title, body, rules } = await viewOf(record);
-  const style = [tokens, base, own, rules].join("\n");
+  const style = [tokens, base, code, own, rules].join("\n");
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(style)}'`,

@@ -10,9 +10,11 @@ import type { Approvals } from "../../policy/approvals/approvals.ts";
 import type { PersonClaims } from "../../policy/people/claims.ts";
 import type { LivePeople } from "../../policy/people/live-people.ts";
 import type { Rights } from "../../policy/people/rights.ts";
+import { recordedContents } from "../../programs/comparing/contents.ts";
 import { cancelFor } from "../../programs/execution/cancel-for.ts";
 import type { ListedExecution } from "../../programs/execution/listed-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
+import type { ExecutionRecord } from "../../programs/trace/record.ts";
 import { readRecord } from "../../programs/trace/store.ts";
 import { configOwner } from "../../servers/logs/place.ts";
 import type { StoredPerson } from "../../store/people.ts";
@@ -20,6 +22,7 @@ import { activityIn, recordedCalls } from "../activity.ts";
 import type { PageAbout, PageActivity, PageCalls, PageExecution } from "../activity-contract.ts";
 import { type Continued, PageApprovals } from "../approvals.ts";
 import { callsIn, readCalls } from "../calls.ts";
+import { comparablesOf, comparedIn, comparisonOf } from "../comparing.ts";
 import type { PageApproval, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
@@ -102,7 +105,7 @@ export class PeopleApi {
     const { filter, after } = activityIn(search);
     const { approvals } = await this.#approvals.list();
     const found = await this.#executions.activity({ ...filter, person: viewer.id }, after, approvals);
-    return { ...found, executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
+    return { ...found, people: [], executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
   }
 
   /**
@@ -157,6 +160,13 @@ export class PeopleApi {
       "GET api/activity": (call) => this.#activity(call, viewer),
       "GET api/calls": (call) => this.#calls(call, viewer),
       "GET api/executions/*/about": ({ id }) => this.#about(id, viewer),
+      "GET api/executions/*/comparable": async ({ id }) =>
+        comparablesOf(await this.#ownRecord(id, viewer), this.#options.app.store, this.#executions),
+      "GET api/executions/*/compare": async ({ id, search }) => {
+        const records = [id, comparedIn(search, id)].map((each) => this.#ownRecord(each, viewer));
+        const [one, other] = (await Promise.all(records)).map(recordedContents);
+        return comparisonOf(one!, other!, this.#executions);
+      },
       "POST api/executions/*/cancel": ({ id }) => this.#cancel(id, viewer),
       "GET api/people/about": async ({ search }) => {
         await this.#requireAdministrator(viewer);
@@ -187,6 +197,13 @@ export class PeopleApi {
   #sees(viewer: PersonClaims, rights: Rights, { person, config }: PageApproval): boolean {
     const isOfConfig = config === configOwner(this.#options.app.config.origin);
     return isOfConfig && (person?.id === viewer.id || rights.mayApprove);
+  }
+
+  /** Throws RefusedRequest. */
+  async #ownRecord(id: string, viewer: PersonClaims): Promise<ExecutionRecord> {
+    const record = isId(id) ? await readRecord(this.#options.app.store, id) : undefined;
+    if (record && (await this.#isOwn(id, viewer))) return record;
+    throw new RefusedRequest(404, "This execution does not exist, or has no record");
   }
 
   async #isOwn(id: string, viewer: PersonClaims): Promise<boolean> {

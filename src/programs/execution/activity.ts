@@ -1,7 +1,8 @@
 /** Lists executions of one config by what they are: with a filter, in pages, those that run or wait first. */
 import type { ActivityFilter } from "../../store/activity.ts";
 import { callsSentence } from "../trace/about.ts";
-import { type EndState, endStateOf, endStates, searchedIn } from "../trace/store.ts";
+import { type EndState, endStateOf, endStates } from "../trace/record.ts";
+import { searchedIn } from "../trace/store.ts";
 import { isOpen, type ListedExecution } from "./listed-executions.ts";
 
 /** `waiting` stands for executions that wait for a person, a timer, or a process. */
@@ -22,7 +23,7 @@ export function endStatesIn(states: readonly string[] | undefined): EndState[] |
 
 /** Whether an execution fits. The same as the condition on records in `store/activity.ts`. */
 export function fits(execution: ListedExecution, filter: ActivityFilter): boolean {
-  const { config, door, person, agent, programs, states, server, tool, since, text } = filter;
+  const { config, door, person, agent, programs, states, server, tool, since, until, text } = filter;
   const { summary } = execution;
   const hasTool = (each: { server: string; tool: string }) =>
     each.server === server && (tool === undefined || each.tool === tool);
@@ -35,6 +36,7 @@ export function fits(execution: ListedExecution, filter: ActivityFilter): boolea
     (states === undefined || states.includes(activityState(execution))) &&
     (server === undefined || (summary?.tools ?? []).some(hasTool)) &&
     (since === undefined || execution.startedAt >= since) &&
+    (until === undefined || execution.startedAt < until) &&
     (text === undefined || wordsOf(execution).includes(text.toLowerCase()))
   );
 }

@@ -14,6 +14,7 @@ import type { BriefExecution, StoredExecution } from "../../store/executions.ts"
 import type { ExecutionWriter } from "../../store/jobs.ts";
 import { continueExecution, type ExecuteRequest, type ExecutionParts, execute, limitsOf } from "../execute.ts";
 import { LastPrograms } from "../saved/last-programs.ts";
+import { sessionName } from "../session-reads.ts";
 import type { ExecutionSpan, ExecutionStates } from "../telemetry.ts";
 import { newId } from "../trace/id.ts";
 import { startedByOf } from "../trace/record.ts";
@@ -82,8 +83,9 @@ export class Executions implements AsyncDisposable {
     { isBackground = false, id = newId(Date.now()) }: StartOptions = {},
   ): RunningExecution {
     const startedAt = Date.now();
-    const { source, check, isForAgent = false, unattended, host, claim, starter, program, dryRun } = request;
+    const { source, check, isForAgent = false, unattended, host, claim, starter, program, repeats, dryRun } = request;
     const isDryRun = dryRun !== undefined;
+    const session = isForAgent ? sessionName(starter, parts) : undefined;
     const limits = limitsOf(request, parts);
     const { cwd } = parts;
     const asked = request.limits;
@@ -105,11 +107,24 @@ export class Executions implements AsyncDisposable {
       claim,
       starter,
       program,
+      repeats,
+      session,
       isDryRun,
       cwd,
       trace: span ? span.trace : request.trace,
     };
-    const begun = { id, source, parts, isForAgent, unattended, host, program: program?.name, isDryRun };
+    const begun = {
+      id,
+      source,
+      parts,
+      isForAgent,
+      unattended,
+      host,
+      program: program?.name,
+      repeats,
+      session,
+      isDryRun,
+    };
     const recording = parts.recorder?.begin(begun);
     const identity = { id, startedAt, request: JSON.stringify(stored), recording, isDryRun };
     const checkpointer = this.#checkpointer(identity, parts, isBackground);
@@ -469,9 +484,18 @@ function recordingOf(
   { program }: SavedProgram,
   parts: ExecutionParts,
 ): TraceRecording | undefined {
-  const { source, isForAgent, unattended, host, program: saved } = JSON.parse(request) as StoredRequest;
+  const {
+    program: saved,
+    source,
+    isForAgent,
+    unattended,
+    host,
+    repeats,
+    session,
+  } = JSON.parse(request) as StoredRequest;
   const { timeline } = program ?? {};
-  return parts.recorder?.begin({ id, source, parts, isForAgent, unattended, host, program: saved?.name, timeline });
+  const begun = { id, source, parts, isForAgent, unattended, host, repeats, session, program: saved?.name, timeline };
+  return parts.recorder?.begin(begun);
 }
 
 /** Tells telemetry of a stored execution. It stays in the trace in which it was started. */

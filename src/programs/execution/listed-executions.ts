@@ -27,6 +27,10 @@ export interface ListedExecution {
   comment?: string | undefined;
   /** The name of the saved program that it is. */
   program?: string | undefined;
+  /** The id of the execution whose code it runs again. */
+  repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   /** The beginning of its program, for a stored one; for a saved program, its name. */
   code?: string | undefined;
   durationMs?: number | undefined;
@@ -54,6 +58,8 @@ export async function storedExecution(
     folder: about.folder,
     comment: about.comment,
     program,
+    repeats: about.repeats,
+    session: about.session,
     code: program === undefined ? code : calledAs(program),
     durationMs,
   };
@@ -73,10 +79,11 @@ export function withApprovals(
 }
 
 function recordedExecution(summary: Summary): ListedExecution {
-  const { id, at, startedBy, program, config, door, person, durationMs, agent, folder, comment } = summary;
+  const { id, at, startedBy, program, repeats, session, config, door, person, durationMs, agent, folder, comment } =
+    summary;
   const code = program === undefined ? undefined : calledAs(program);
   const state = stateOfRecord(summary);
-  const known = { startedBy, config, door, person, agent, folder, comment, program, code };
+  const known = { startedBy, config, door, person, agent, folder, comment, program, repeats, session, code };
   return { id, startedAt: at, state, ...known, durationMs, summary };
 }
 

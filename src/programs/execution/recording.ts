@@ -5,6 +5,7 @@
 
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { sha256 } from "../../base/sha256.ts";
 import type { RecordMode } from "../../config/defaults.ts";
 import type { Read } from "../../policy/flow/session-reads.ts";
 import { textOf } from "../../sandbox/binding-value.ts";
@@ -119,6 +120,10 @@ export interface RecordingOptions {
   host?: HostIdentity | undefined;
   /** The name of the saved program that it runs. */
   program?: string | undefined;
+  /** The id of the execution whose code it runs again. */
+  repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   isDryRun?: boolean | undefined;
   /** Recorded before the execution was saved. */
   timeline?: Timeline | undefined;
@@ -172,6 +177,8 @@ export class TraceRecording {
   readonly #recorder: TraceRecorder;
   readonly #host: HostIdentity | undefined;
   readonly #program: string | undefined;
+  readonly #repeats: string | undefined;
+  readonly #session: string | undefined;
   readonly #isDryRun: boolean;
   #startedAt: number;
   #noted: Noted[];
@@ -184,9 +191,11 @@ export class TraceRecording {
   #made: number;
 
   constructor(options: RecordingOptions, recorder: TraceRecorder) {
-    const { id, source, parts, host, program, isDryRun = false, timeline } = options;
+    const { id, source, parts, host, program, repeats, session, isDryRun = false, timeline } = options;
     this.id = id;
     this.#program = program;
+    this.#repeats = repeats;
+    this.#session = session;
     this.#isDryRun = isDryRun;
     this.#source = source;
     this.#startedBy = startedByOf(options);
@@ -320,6 +329,7 @@ export class TraceRecording {
       const key = `${server}\n${tool}`;
       tools.set(key, { server, tool, calls: (tools.get(key)?.calls ?? 0) + 1 });
     }
+    const code = contents?.text(source, maxRecordedCodeChars).text;
     const comment = contents?.text(commentIn(source), maxSummedTextChars).text;
     const value = contents && ok ? (outcome.json ?? JSON.stringify(outcome.value)) : undefined;
     return {
@@ -328,6 +338,8 @@ export class TraceRecording {
       at: this.#at,
       startedBy: this.#startedBy,
       program: this.#program,
+      repeats: this.#repeats,
+      session: this.#session,
       dryRun: this.#isDryRun ? true : undefined,
       config,
       door,
@@ -347,13 +359,14 @@ export class TraceRecording {
       charsIn: receipt.charsIn,
       charsOut: receipt.charsOut,
       hasContents: contents !== undefined,
+      codeDigest: code === undefined ? undefined : digestOfCode(code),
       receipt: receipt.id,
       host: this.#host,
       protocols: this.#protocols(noted),
       code: {
         chars: source.length,
         lines: source.replace(/\n$/, "").split("\n").length,
-        text: contents?.text(source, maxRecordedCodeChars).text,
+        text: code,
       },
       timeline,
       moreCalls: this.#made - noted.length,
@@ -398,6 +411,11 @@ export class TraceRecording {
       result: end.outcome === "ok" ? contents?.json(end.text, maxRecordedResultChars, "result") : undefined,
     };
   }
+}
+
+/** By the code as it is recorded, without secrets. */
+function digestOfCode(code: string): string {
+  return sha256(code).slice(0, 20);
 }
 
 function errorOf({ name, message, code, hint, line }: OutcomeError, contents: Excerpts | undefined): RecordedError {

@@ -10,6 +10,8 @@ import type { StoredRequest } from "./stored-executions.ts";
 
 export interface ProgramAgain extends Partial<Pick<ExecuteRequest, "limits" | "check">> {
   source: string;
+  /** The id of the execution. */
+  repeats: string;
   /** What the session had read that wrote the code, and what the program had read. A second run begins with these labels. */
   labels: Read[];
 }
@@ -28,7 +30,8 @@ export async function programAgain(
   const own = record && isOwn(record, parts) ? record : undefined;
   if (own?.program !== undefined && !isDryRun) throw ofSavedProgram(own.program);
   const { chars = 0, text } = own?.code ?? {};
-  if (text !== undefined && text.length === chars) return { source: text, labels: (own?.labels ?? []) as Read[] };
+  if (text !== undefined && text.length === chars)
+    return { source: text, repeats: id, labels: (own?.labels ?? []) as Read[] };
   if (own && !(await stored.has(id))) {
     throw new ClaudikinsError("EXECUTION_NOT_FOUND", `The code of the execution "${id}" is not stored`, {
       hint: 'To keep the code from now on: exec --record, serve --record, or "record": "contents" in the config.',
@@ -37,7 +40,7 @@ export async function programAgain(
   const { row } = await stored.look(id, parts);
   const { source, program, asked: limits, check } = JSON.parse(row.request) as StoredRequest;
   if (program && !isDryRun) throw ofSavedProgram(program.name);
-  return { source, limits, check, labels: await parts.sessions.ofExecution(id) };
+  return { source, repeats: id, limits, check, labels: await parts.sessions.ofExecution(id) };
 }
 
 /** The labels that the code of an execution has, in whatever form and behind whatever door it is run again. */

@@ -69,6 +69,10 @@ export interface StoredRequest {
   starter?: Starter | undefined;
   /** The saved program that it runs. */
   program?: ProgramIdentity | undefined;
+  /** The id of the execution whose code it runs again. */
+  repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   isDryRun?: boolean | undefined;
   /** The working directory of servers that name none. */
   cwd: string;
@@ -301,6 +305,10 @@ export interface AboutProgram {
   folder?: string | undefined;
   /** The name of the saved program that it is. */
   program?: string | undefined;
+  /** The id of the execution whose code it runs again. */
+  repeats?: string | undefined;
+  /** The session of the agent, by a short name. */
+  session?: string | undefined;
   /** The door behind which it was started. */
   door?: string | undefined;
   /** The person for whom it was started. */
@@ -320,7 +328,7 @@ export function viewOf({ request }: Pick<StoredExecution, "request">): Execution
 /** `request` is the stored JSON. */
 export function aboutRequest(request: string, chars?: number): AboutProgram {
   const stored = JSON.parse(request) as Pick<StoredRequest, "source"> & Partial<StoredRequest>;
-  const { source, program, door, person, host, cwd, isDryRun = false } = stored;
+  const { source, program, repeats, session, door, person, host, cwd, isDryRun = false } = stored;
   const startedBy = startedByOf(stored);
   return {
     code: source.slice(0, chars),
@@ -328,6 +336,8 @@ export function aboutRequest(request: string, chars?: number): AboutProgram {
     agent: host && agentText(host),
     folder: person === undefined ? cwd : undefined,
     program: program?.name,
+    repeats,
+    session,
     door,
     person,
     startedBy,

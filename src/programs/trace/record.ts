@@ -51,11 +51,13 @@ const summary = {
   at: about("The start, in milliseconds since 1970", time),
   startedBy: startedByShape,
   "program?": about("The name of the saved program that it ran", text),
+  "repeats?": about("Id of the execution whose code it runs again, perhaps changed in the editor of the page", text),
   "dryRun?": about("Whether it was a dry run", exactly(true)),
   config: about("The config file; null for the demo", either(text, nothing)),
   "door?": about("The door of the config behind which it ran", text),
   "person?": about("The person for whom it ran, who has signed in to serve --http", personShape),
   "agent?": about("With serve: the agent, as it names itself. For the editor of the page: claudikins ui", text),
+  "session?": about("With serve: a short name of the agent's session, the same for all its executions", text),
   "folder?": about("The working folder, except for people who have signed in", text),
   "comment?": about("The comment at the beginning of the code, if contents were recorded", text),
   ok: yesOrNo,
@@ -69,12 +71,23 @@ const summary = {
   charsIn: about("Characters of the tools' results", number),
   charsOut: about("Characters of the value, the logs and what is displayed", number),
   hasContents: about("Whether it was recorded with --record", yesOrNo),
+  "codeDigest?": about("The same for the same code, if contents were recorded", text),
   receipt: about("Id of its receipt", text),
 };
 
 /** The first line of each file, which lists show. */
 export const summaryShape = named("Summary", record(summary));
 export type Summary = ValueOf<typeof summaryShape>;
+
+/** How an execution has ended, for lists. */
+export const endStates = ["done", "failed", "denied", "cancelled"] as const;
+export type EndState = (typeof endStates)[number];
+
+export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "reason" | "failedWith">): EndState {
+  if (ok) return "done";
+  if (failedWith === "POLICY_DENIED") return "denied";
+  return reason === "cancelled" ? "cancelled" : "failed";
+}
 
 const hostShape = record({ "name?": text, "version?": text, "protocol?": text });
 /** An agent, as it names itself. */
@@ -94,7 +107,7 @@ const excerptShape = named(
 );
 export type Excerpt = ValueOf<typeof excerptShape>;
 
-const callShape = named(
+export const callShape = named(
   "Call",
   record({
     server: text,

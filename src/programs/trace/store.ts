@@ -5,14 +5,10 @@ import { dayMs, megabyte } from "../../base/units.ts";
 import type { ActivityFilter, ActivityPage } from "../../store/activity.ts";
 import type { NewRecord, StoredRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import type { ExecutionRecord, Summary } from "./record.ts";
+import { type ExecutionRecord, endStateOf, type Summary } from "./record.ts";
 
 /** The newest records are kept: at most so many, so old, and so large together. */
 export const recordsKept = { count: 10_000, ageMs: 14 * dayMs, bytes: 50 * megabyte };
-
-/** How an execution has ended, for lists. */
-export const endStates = ["done", "failed", "denied", "cancelled"] as const;
-export type EndState = (typeof endStates)[number];
 
 /**
  * Writes the records together, because each write looks whether there are more than are kept: 0.5 ms for 10,000. Throws FILE_NOT_WRITABLE,
@@ -42,18 +38,15 @@ function rowOf(record: ExecutionRecord): NewRecord {
   return { id, at: Math.floor(at), summary: JSON.stringify(summary), rest, facts };
 }
 
-export function endStateOf({ ok, reason, failedWith }: Pick<Summary, "ok" | "reason" | "failedWith">): EndState {
-  if (ok) return "done";
-  if (failedWith === "POLICY_DENIED") return "denied";
-  return reason === "cancelled" ? "cancelled" : "failed";
-}
-
-type Searched = Pick<Summary, "id" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools">;
+type Searched = Pick<
+  Summary,
+  "id" | "session" | "agent" | "door" | "person" | "folder" | "program" | "comment" | "tools"
+>;
 
 /** What a list of executions is searched by: the tools as in `ActivityFacts`, and the lowercase text. */
 export function searchedIn(summary: Searched): { tools: string; words: string } {
-  const { id, agent, door, person, folder, program, comment, tools = [] } = summary;
-  const texts = [id, program, comment, agent, person?.name, door, folder];
+  const { id, session, agent, door, person, folder, program, comment, tools = [] } = summary;
+  const texts = [id, session, program, comment, agent, person?.name, door, folder];
   let lines = "\n";
   for (const { server, tool } of tools) {
     lines += `${server}\t${tool}\n`;

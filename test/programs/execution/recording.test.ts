@@ -142,11 +142,12 @@ test("executions of an agent are recorded, over stdio and HTTP", async () => {
     door.signal("SIGTERM");
     await door.exited;
   }
-  const found = (await storedSummaries(served)).map(({ startedBy, calls, hasContents }) => [
-    startedBy,
-    calls,
-    hasContents,
-  ]);
+  const summaries = await storedSummaries(served);
+  // Each session has a name of its own, newest first.
+  const names = summaries.map(({ session }) => session);
+  expect([names[0] === names[1], names[2] === names[3], new Set(names).size]).toEqual([true, true, 2]);
+  expect(names.every((name) => /^[0-9a-f]{16}$/.test(name ?? ""))).toBe(true);
+  const found = summaries.map(({ startedBy, calls, hasContents }) => [startedBy, calls, hasContents]);
   expect(found).toEqual([
     ["serve", 0, true],
     ["serve", 1, true],

@@ -122,8 +122,8 @@ export function recordsContract(processes: Processes): void {
     for (const [filter, ids] of asked) expect([filter, await found(filter)]).toEqual([filter, ids]);
     expect([await found({}, 2), await found({}, 2, "d"), await found({}, 2, "b")]).toEqual(["ed", "cb", "a"]);
     expect((await one.records.runs("c", 2)).map(({ id }) => id)).toEqual(["e", "d"]);
-    expect(await one.records.facets({ config: "c" })).toEqual({ agents: ["codex 1"], doors: ["qa"] });
-    expect(await one.records.facets({ person: "p1" })).toEqual({ agents: [], doors: [] });
+    expect(await one.records.facets({ config: "c" })).toEqual({ agents: ["codex 1"], doors: ["qa"], people: ["p1"] });
+    expect(await one.records.facets({ person: "p1" })).toEqual({ agents: [], doors: [], people: ["p1"] });
     expect(await one.records.known(["e", "x", "a"])).toHaveLength(2);
     await one.records.remove(["e", "a"]);
     expect([await found({}), await found({ text: "nightly" })]).toEqual(["dcb", ""]);

@@ -5,6 +5,7 @@ import type { PageState } from "../../contract.ts";
 import { Problem } from "../problem.tsx";
 import { useStickyTop } from "../sticky-top.ts";
 import { CallLog } from "./call-log.tsx";
+import { Compare } from "./compare.tsx";
 import { Detail } from "./detail.tsx";
 import { Filters } from "./filters.tsx";
 import { ActivityList } from "./list.tsx";
@@ -17,6 +18,9 @@ interface ActivityProps {
   /** The id of the chosen execution. */
   chosen: string | undefined;
   onChoose(id: string | undefined): void;
+  /** The execution that the chosen one is compared with. Empty: the one that is most likely meant. */
+  compared: string | undefined;
+  onCompare(id: string | undefined): void;
   /** The tool whose calls are listed first; all calls if it is empty. Undefined: the executions are listed. */
   calls: string | undefined;
   onCalls(tool: string | undefined): void;
@@ -33,6 +37,8 @@ export function Activity({
   onQuery,
   chosen,
   onChoose,
+  compared,
+  onCompare,
   calls,
   onCalls,
   onProgram,
@@ -56,6 +62,17 @@ export function Activity({
   };
   useStickyTop(rows.length > 0);
   const isCalls = calls !== undefined;
+  if (chosen !== undefined && compared !== undefined) {
+    return (
+      <Compare
+        id={chosen}
+        other={compared}
+        onOther={onCompare}
+        onChoose={onChoose}
+        onClose={() => onCompare(undefined)}
+      />
+    );
+  }
   return (
     <div class={chosen === undefined ? "activity-view" : "activity-view with-detail"}>
       <section class="panel activity-panel" aria-labelledby="activity">
@@ -75,6 +92,7 @@ export function Activity({
               query={query}
               agents={found?.agents ?? []}
               doors={found?.doors ?? []}
+              people={found?.people ?? []}
               servers={servers.map(({ name }) => name)}
               hasKeys={hasKeys}
               onChange={change}
@@ -130,6 +148,7 @@ export function Activity({
           isPerson={viewer !== undefined}
           onClose={close}
           onChoose={onChoose}
+          onCompare={() => onCompare("")}
           onProgram={onProgram}
           onQuery={change}
           onEdit={onEdit}

@@ -7,7 +7,7 @@ import { visible } from "../../../policy/visible.ts";
 import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
-import { Choice, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
+import { Choice, DayField, daySpan, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text, ToolName } from "../text.tsx";
 
@@ -73,13 +73,7 @@ export function CallLog({ tool: first, servers, hasOthers, mark, onChoose }: Cal
           choices={spans}
           onChange={(hours) => set({ hours, day: undefined })}
         />
-        <input
-          type="date"
-          aria-label="Day"
-          class={query.day === undefined ? "" : "is-set"}
-          value={query.day ?? ""}
-          onInput={(event) => set({ day: event.currentTarget.value || undefined, hours: undefined })}
-        />
+        <DayField value={query.day} onChange={(day) => set({ day, hours: undefined })} />
         {servers.length > 0 && (
           <Choice
             name="Server"
@@ -113,7 +107,7 @@ function useCalls(query: CallQuery, mark: string) {
     (after?: string) => {
       const { hours, day, ...rest } = JSON.parse(key) as CallQuery;
       const span = hours === undefined ? {} : { since: String(Date.now() - Number(hours) * hourMs) };
-      const given = Object.entries({ ...rest, ...span, ...spanOf(day), after }).filter(
+      const given = Object.entries({ ...rest, ...span, ...daySpan(day), after }).filter(
         ([, value]) => value !== undefined,
       );
       return `calls?${new URLSearchParams(given as [string, string][])}`;
@@ -141,14 +135,6 @@ function useCalls(query: CallQuery, mark: string) {
     }, setProblem);
   };
   return { calls: found?.calls, next: found?.next, more, problem };
-}
-
-/** The span of a day, which has 23 or 25 hours when the clocks change. */
-function spanOf(day: string | undefined): { since?: string; until?: string } {
-  if (day === undefined) return {};
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  const midnight = (after: number) => String(new Date(year, month - 1, date + after).getTime());
-  return { since: midnight(0), until: midnight(1) };
 }
 
 const timeForm = new Intl.DateTimeFormat(undefined, {

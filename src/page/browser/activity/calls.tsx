@@ -3,6 +3,7 @@ import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageCall } from "../../activity-contract.ts";
 import { ScrolledText, ToolName, visibleLines } from "../text.tsx";
+import { callId, lineId, show } from "./code.tsx";
 
 interface CallListProps {
   about: PageAbout;
@@ -10,7 +11,7 @@ interface CallListProps {
   onTool?: ((server: string, tool: string) => void) | undefined;
 }
 
-export function CallList({ about: { calls, more, execution }, onTool }: CallListProps) {
+export function CallList({ about: { calls, more, execution, code }, onTool }: CallListProps) {
   if (calls.length === 0) return null;
   const ends = calls.map(({ startMs = 0, tookMs = 0, waitedMs = 0 }) => startMs + tookMs + waitedMs);
   const wholeMs = Math.max(1, execution.durationMs ?? 0, ...ends);
@@ -19,7 +20,14 @@ export function CallList({ about: { calls, more, execution }, onTool }: CallList
       <h3 id="calls">Calls</h3>
       <ol class="call-list">
         {calls.map((call, place) => (
-          <Call key={place} call={call} wholeMs={wholeMs} onTool={onTool} />
+          <Call
+            key={place}
+            id={callId(place)}
+            call={call}
+            hasCode={onTool !== undefined && code !== undefined}
+            wholeMs={wholeMs}
+            onTool={onTool}
+          />
         ))}
       </ol>
       {more > 0 && (
@@ -32,32 +40,48 @@ export function CallList({ about: { calls, more, execution }, onTool }: CallList
 }
 
 interface CallProps {
+  id: string;
   call: PageCall;
+  /** Whether the line of the call is on the page. */
+  hasCode: boolean;
   wholeMs: number;
   onTool: CallListProps["onTool"];
 }
 
-function Call({ call, wholeMs, onTool }: CallProps) {
+function Call({ id, call, hasCode, wholeMs, onTool }: CallProps) {
   const { server, tool, line, outcome, startMs, tookMs, waitedMs = 0, code, isPlanned } = call;
   const percent = (ms: number) => `${Math.min(100, (ms / wholeMs) * 100)}%`;
   return (
-    <li class={`call ${outcome}`}>
-      {onTool ? (
-        <button
-          type="button"
-          class="value"
-          title="Only executions that have called this tool"
-          onClick={() => onTool(server, tool)}
-        >
-          <ToolName server={server} tool={tool} />
-        </button>
-      ) : (
+    <li class={`call ${outcome}`} id={id} tabIndex={-1}>
+      <span>
         <ToolName server={server} tool={tool} />
-      )}
+        {onTool && (
+          <button
+            type="button"
+            class="plain only-tool"
+            title="Only executions that have called this tool"
+            onClick={() => onTool(server, tool)}
+          >
+            filter
+            <span class="hidden">
+              {" by "}
+              <ToolName server={server} tool={tool} />
+            </span>
+          </button>
+        )}
+      </span>
       <span class="about">
         {wordsOf(call)}
         {code !== undefined && ` ${code}`}
-        {line !== undefined && ` · line ${line}`}
+        {line !== undefined && " · "}
+        {line !== undefined &&
+          (hasCode ? (
+            <button type="button" class="link" onClick={() => show(lineId(line))}>
+              line {line}
+            </button>
+          ) : (
+            `line ${line}`
+          ))}
         {waitedMs > 0 && ` · a person was asked for ${durationText(waitedMs)}`}
       </span>
       <span class="amount">{tookMs !== undefined && !isPlanned && durationText(tookMs)}</span>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageExecution } from "../../activity-contract.ts";
+import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { Fact } from "../fact.tsx";
@@ -12,6 +13,7 @@ import { Problem } from "../problem.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
 import { Text } from "../text.tsx";
 import { CallList } from "./calls.tsx";
+import { CodeWithCalls } from "./code.tsx";
 import { Outcome } from "./outcome.tsx";
 import { type Query, useAbout } from "./query.ts";
 import { StateWords } from "./row.tsx";
@@ -24,6 +26,8 @@ interface DetailProps {
   isPerson: boolean;
   onClose(): void;
   onChoose(id: string): void;
+  /** Compares it with another execution. */
+  onCompare(): void;
   /** Shows a saved program by its key. */
   onProgram(key: string): void;
   onQuery(query: Query): void;
@@ -31,7 +35,7 @@ interface DetailProps {
   onEdit(id: string): void;
 }
 
-export function Detail({ id, row, isPerson, onClose, onChoose, onProgram, onQuery, onEdit }: DetailProps) {
+export function Detail({ id, row, isPerson, onClose, onChoose, onCompare, onProgram, onQuery, onEdit }: DetailProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { about, problem, execution } = useAbout(id, row);
   useEffect(() => heading.current?.focus(), [id]);
@@ -52,7 +56,7 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onProgram, onQuer
         </button>
       </div>
       {problem && <Problem reason={problem} />}
-      {execution && <Facts execution={execution} onQuery={onQuery} />}
+      {execution && <Facts execution={execution} onQuery={onQuery} onChoose={onChoose} />}
       {about && execution && (
         <>
           {about.failure !== undefined && (
@@ -65,10 +69,12 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onProgram, onQuer
             about={about}
             isPerson={isPerson}
             onChoose={onChoose}
+            onCompare={onCompare}
             onProgram={onProgram}
             onEdit={onEdit}
           />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
+          <CodeWithCalls about={about} />
           {!isPerson && execution.isOver && <Outcome execution={execution} />}
         </>
       )}
@@ -76,8 +82,13 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onProgram, onQuer
   );
 }
 
-function Facts({ execution, onQuery }: { execution: PageExecution; onQuery(query: Query): void }) {
-  const { id, agent, startedBy, folder, door, person, program, startedAt, durationMs, keptOut } = execution;
+interface FactsProps extends Pick<DetailProps, "onQuery" | "onChoose"> {
+  execution: PageExecution;
+}
+
+function Facts({ execution, onQuery, onChoose }: FactsProps) {
+  const { id, agent, startedBy, folder, door, person, program, repeats, session, startedAt, durationMs, keptOut } =
+    execution;
   const notices = useNotices();
   const copy = () =>
     navigator.clipboard.writeText(id).then(
@@ -104,6 +115,18 @@ function Facts({ execution, onQuery }: { execution: PageExecution; onQuery(query
           </>
         )}
       </Fact>
+      {session !== undefined && (
+        <Fact name="Session">
+          <button
+            type="button"
+            class="value"
+            title="Only this session of the agent"
+            onClick={() => onQuery({ text: session })}
+          >
+            <code>{session.slice(0, 8)}</code>
+          </button>
+        </Fact>
+      )}
       {folder !== undefined && (
         <Fact name="Folder">
           <Text>{folder}</Text>
@@ -121,6 +144,13 @@ function Facts({ execution, onQuery }: { execution: PageExecution; onQuery(query
           <Text>{program}</Text>
         </Fact>
       )}
+      {repeats !== undefined && (
+        <Fact name="Run again">
+          <button type="button" class="value" title={`Show ${repeats.id}`} onClick={() => onChoose(repeats.id)}>
+            from the execution of <Age at={repeats.at} />
+          </button>
+        </Fact>
+      )}
       <Fact name="Began">
         <time dateTime={new Date(startedAt).toISOString()}>{new Date(startedAt).toLocaleString()}</time>
       </Fact>
@@ -135,16 +165,12 @@ function Facts({ execution, onQuery }: { execution: PageExecution; onQuery(query
   );
 }
 
-interface ActionsProps {
+interface ActionsProps extends Pick<DetailProps, "isPerson" | "onChoose" | "onCompare" | "onProgram" | "onEdit"> {
   execution: PageExecution;
   about: PageAbout;
-  isPerson: boolean;
-  onChoose(id: string): void;
-  onProgram(key: string): void;
-  onEdit(id: string): void;
 }
 
-function Actions({ execution, about, isPerson, onChoose, onProgram, onEdit }: ActionsProps) {
+function Actions({ execution, about, isPerson, onChoose, onCompare, onProgram, onEdit }: ActionsProps) {
   const { id, door, isOver, isRecorded, canBeSaved } = execution;
   const { canRunAgain, hasCode, command, notAgain } = about;
   const notices = useNotices();
@@ -168,6 +194,11 @@ function Actions({ execution, about, isPerson, onChoose, onProgram, onEdit }: Ac
           <a class="button" href={`trace/${id}`} target="_blank" rel="noopener">
             Timeline
           </a>
+        )}
+        {isRecorded && isOver && (
+          <button type="button" onClick={onCompare}>
+            Compare with …
+          </button>
         )}
         {canRunAgain && !isPerson && (
           <>

@@ -1,6 +1,6 @@
 /** The filters of the list of executions. */
 
-import { Choice, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
+import { Choice, DayField, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
 import { Text } from "../text.tsx";
 import type { Query } from "./query.ts";
 
@@ -11,12 +11,13 @@ interface FiltersProps {
   /** What the list can be narrowed to. */
   agents: readonly string[];
   doors: readonly string[];
+  people: readonly { id: string; name: string }[];
   servers: readonly string[];
   hasKeys: boolean;
   onChange(query: Query): void;
 }
 
-export function Filters({ query, agents, doors, servers, hasKeys, onChange }: FiltersProps) {
+export function Filters({ query, agents, doors, people, servers, hasKeys, onChange }: FiltersProps) {
   const set = (part: Query) => onChange({ ...query, ...part });
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
@@ -30,7 +31,14 @@ export function Filters({ query, agents, doors, servers, hasKeys, onChange }: Fi
         onChange={(text) => set({ text })}
       />
       <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
-      <Choice name="Time" value={query.hours} any="Any time" choices={spans} onChange={(hours) => set({ hours })} />
+      <Choice
+        name="Time"
+        value={query.hours}
+        any="Any time"
+        choices={spans}
+        onChange={(hours) => set({ hours, day: undefined })}
+      />
+      <DayField value={query.day} onChange={(day) => set({ day, hours: undefined })} />
       {servers.length > 0 && (
         <Choice
           name="Server"
@@ -56,6 +64,15 @@ export function Filters({ query, agents, doors, servers, hasKeys, onChange }: Fi
           any="Any door"
           choices={named(doors)}
           onChange={(door) => set({ door })}
+        />
+      )}
+      {people.length > 0 && (
+        <Choice
+          name="Person"
+          value={query.person}
+          any="Any person"
+          choices={people.map(({ id, name }) => [id, named([name])[0]?.[1] ?? id] as const)}
+          onChange={(person) => set({ person })}
         />
       )}
       {query.tool !== undefined && (

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { hourMs } from "../../../base/units.ts";
 import type { PageAbout, PageActivity, PageExecution } from "../../activity-contract.ts";
 import { get } from "../client.ts";
+import { daySpan } from "../filter-form.tsx";
 import type { Reason } from "../problem.tsx";
 
 /** Silence after which a text is searched. */
@@ -18,13 +19,17 @@ export interface Query {
   server?: string | undefined;
   tool?: string | undefined;
   door?: string | undefined;
+  /** The id of a person. */
+  person?: string | undefined;
   /** Hours until now. */
   hours?: string | undefined;
+  /** A day such as 2026-11-29, in the time zone of the browser. */
+  day?: string | undefined;
 }
 
-function pathOf({ hours, ...query }: Query, after?: string): string {
-  const since = hours === undefined ? undefined : String(Date.now() - Number(hours) * hourMs);
-  const given = Object.entries({ ...query, since, after }).filter(([, value]) => value !== undefined && value !== "");
+function pathOf({ hours, day, ...query }: Query, after?: string): string {
+  const span = hours === undefined ? daySpan(day) : { since: String(Date.now() - Number(hours) * hourMs) };
+  const given = Object.entries({ ...query, ...span, after }).filter(([, value]) => value !== undefined && value !== "");
   return `activity?${new URLSearchParams(given as [string, string][])}`;
 }
 
@@ -33,6 +38,7 @@ export interface Found {
   next?: string | undefined;
   agents: string[];
   doors: string[];
+  people: PageActivity["people"];
 }
 
 /** The rows with the same objects as before where nothing has changed, so that they are not drawn again. */

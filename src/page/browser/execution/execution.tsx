@@ -20,10 +20,11 @@ import {
   toolOf,
 } from "../../../programs/trace/record-text.ts";
 import type { ExecutionHtml } from "../../contract.ts";
+import { linesIn } from "../code-lines.tsx";
 import { Figure, Figures, ToolTable } from "../figures.tsx";
 import { Panel } from "../panel.tsx";
 import { ScrolledText, Text } from "../text.tsx";
-import { Code, linesIn } from "./code.tsx";
+import { Code } from "./code.tsx";
 import { Details, textOf } from "./details.tsx";
 import { staticHtml } from "./static-html.ts";
 import { type Layout, layoutOf, rulesOf, Waterfall } from "./waterfall.tsx";
@@ -63,7 +64,7 @@ function titleOf({ calls, durationMs }: ExecutionRecord): string {
 }
 
 function Header({ record }: RecordProps) {
-  const { id, startedBy, config, door, at, ok } = record;
+  const { id, startedBy, config, door, at, ok, repeats } = record;
   const protocols = protocolsText(record);
   return (
     <header>
@@ -80,6 +81,7 @@ function Header({ record }: RecordProps) {
             </>
           )}{" "}
           · {timeText(at)} · {id}
+          {repeats !== undefined && ` · run again from ${repeats}`}
         </p>
         {protocols !== "" && (
           <p class="about">

@@ -18,7 +18,9 @@ const measures = {
 type Measure = keyof typeof measures;
 
 export function Chart({ periods }: { periods: readonly Period[] }) {
-  const [measure, setMeasure] = useState<Measure>("keptOut");
+  // Only agents keep tokens out. Without any, the calls are shown first.
+  const [chosen, setMeasure] = useState<Measure>();
+  const measure = chosen ?? (periods.some(({ keptOut }) => keptOut !== 0) ? "keptOut" : "calls");
   const { title, text, color } = measures[measure];
   const of = (period: Period) => period[measure];
   const top = niceTop(Math.max(0, ...periods.map(of)));

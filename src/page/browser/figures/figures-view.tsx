@@ -68,7 +68,8 @@ function Shown({ figures, onAll, onTool }: ShownProps) {
     total;
   const isEmpty = calls + executions + shellExecutions + sessions + searches === 0;
   const share = without > 0 && keptOut > 0 ? `${Math.floor((100 * keptOut) / without)} % of ${grouped(without)}` : "";
-  const fromShell = shellExecutions > 0 ? [`${grouped(shellExecutions)} from a shell`] : [];
+  const origins =
+    shellExecutions > 0 ? [`${grouped(executions)} of agents, ${grouped(shellExecutions)} from a shell`] : [];
   return (
     <>
       {problems.map((problem) => (
@@ -104,8 +105,8 @@ function Shown({ figures, onAll, onTool }: ShownProps) {
             />
             <Figure
               name="Executions"
-              value={grouped(executions)}
-              more={[...fromShell, counted(searches, "search", "searches")].join(", ")}
+              value={grouped(executions + shellExecutions)}
+              more={[...origins, counted(searches, "search", "searches")].join(", ")}
             />
             <Figure name="Sessions" value={grouped(sessions)} more="of agents" />
           </Figures>

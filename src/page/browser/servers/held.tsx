@@ -2,6 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import type { PageHeld, PageHeldTool } from "../../servers-contract.ts";
 import { post } from "../client.ts";
+import { Difference } from "../difference.tsx";
 import { BrokenPrograms } from "../drift.tsx";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";
@@ -69,16 +70,7 @@ function Held({ tool, isDisabled, onAccept }: HeldProps) {
         </p>
       ))}
       {!isKnown && <p class="about">There is no earlier definition to compare with. This is the new one:</p>}
-      <pre class="diff">
-        {lines.map(({ kind, text }, at) => (
-          // Lines have no other identity.
-          <span key={at} class={kind}>
-            {signs[kind]}
-            {text}
-            {"\n"}
-          </span>
-        ))}
-      </pre>
+      <Difference lines={lines} />
       {left > 0 && (
         <p class="about">
           {counted(left, "more line")}: <code>claudikins review</code>
@@ -90,5 +82,3 @@ function Held({ tool, isDisabled, onAccept }: HeldProps) {
     </article>
   );
 }
-
-const signs = { same: "  ", added: "+ ", removed: "- " } as const;
