@@ -87,7 +87,7 @@ describe("help", () => {
         enable       Turn servers or single tools back on
         config       Find or edit the config file in use (path, edit, server)
         auth         Sign in to remote servers (login, logout, status)
-        secrets      Secrets for servers, in the keychain (list, set, remove)
+        secrets      Secrets for servers, in the keychain (list, set, remove, encrypt)
         gen          Fetch the tools of all servers again, and write them as files
         upgrade      Replace this executable with the newest release
         uninstall    Remove claudikins: undo init, stop the daemons, remove its

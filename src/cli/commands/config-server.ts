@@ -61,9 +61,9 @@ export const server = command({
   },
   examples: [
     "claudikins config server files --command /opt/node/bin/npx",
-    "claudikins config server files -- npx -y @modelcontextprotocol/server-filesystem .",
+    "claudikins config server files -- npx -y another-file-server .",
     "claudikins config server mailer --secret MAIL_KEY",
-    "claudikins config server docs --url https://mcp.example.com/mcp --unset headers.X-Old",
+    "claudikins config server docs --unset headers.X-Old",
     "claudikins config server files --set startTimeoutMs:=60000 --preview",
   ],
   json: either(
