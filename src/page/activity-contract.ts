@@ -29,7 +29,9 @@ export interface PageExecution {
   startedAt: number;
   durationMs?: number | undefined;
   calls?: number | undefined;
+  /** Without denied ones. */
   failures?: number | undefined;
+  denied?: number | undefined;
   /** The called tools, the first called first. */
   tools: { server: string; tool: string; calls: number }[];
   /** Characters that did not go to the agent. */

@@ -114,7 +114,7 @@ function isConfined(server: ServerConfig | undefined): boolean {
 
 function stateIn(
   { server, state }: ServerFacts,
-  { catalog }: App,
+  { catalog, config }: App,
   running: RunningServers | undefined,
 ): Pick<PageServerEntry, "state" | "stateText" | "problem"> {
   if (catalog.isClosed(server) || state.state === "denied" || state.state === "disabled") {
@@ -124,7 +124,9 @@ function stateIn(
   const words = isHeld ? "ready" : Object.hasOwn(running?.servers ?? {}, server) ? running!.servers[server]! : "";
   const [kind] = Object.entries(states).find(([, word]) => words.startsWith(word)) ?? [];
   if (kind === undefined) {
-    const words = state.state === "idle" ? idleText(catalog.find(server)) : stateText(state);
+    const isPrograms = config.servers.get(server)?.isSavedPrograms === true;
+    const idle = isPrograms ? "the saved programs" : idleText(catalog.find(server));
+    const words = state.state === "idle" ? idle : stateText(state);
     return { state: state.state, stateText: words, problem: stateProblem(state) };
   }
   const { problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};

@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/process.ts";
 import { buildForWindows, noWine, WindowsMachine, windowsPath } from "../support/wine.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 const modules = join(import.meta.dir, "..", "..", "node_modules", "@modelcontextprotocol");
 /** The result of a run that adds 1 and 2. An assertion on the whole result shows stderr. */

@@ -355,6 +355,7 @@ export class TraceRecording {
       beforeMs: rounded(this.#startedAt - this.#begunAt),
       calls: receipt.calls,
       failures: receipt.failures,
+      denied: noted.filter(({ end }) => end?.outcome === "failed" && end.code === "POLICY_DENIED").length || undefined,
       tools: tools.size === 0 ? undefined : [...tools.values()].slice(0, maxSummedTools),
       charsIn: receipt.charsIn,
       charsOut: receipt.charsOut,

@@ -67,6 +67,7 @@ const summary = {
   beforeMs: about("Time spent fetching tools from servers before the code ran", number),
   calls: number,
   failures: number,
+  "denied?": about("The failed calls that the policy or a person denied", number),
   "tools?": about("The called tools, the first called first", list(calledToolShape)),
   charsIn: about("Characters of the tools' results", number),
   charsOut: about("Characters of the value, the logs and what is displayed", number),

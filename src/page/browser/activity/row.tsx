@@ -72,7 +72,7 @@ function Took({ ms, kind }: { ms: number; kind: PageExecution["kind"] }) {
 
 /** The parts of a row. The list around it is a grid on wide screens. */
 export function RowContent({ execution }: { execution: PageExecution }) {
-  const { title, failures, startedAt } = execution;
+  const { title, failures, denied, startedAt } = execution;
   return (
     <>
       <span class={`dot ${execution.kind}`} aria-hidden="true" />
@@ -82,6 +82,7 @@ export function RowContent({ execution }: { execution: PageExecution }) {
       <span class="cell-title">
         <Text>{title}</Text>
         {failures ? <span class="failed-calls"> {counted(failures, "call")} failed</span> : null}
+        {denied ? <span class="failed-calls"> {counted(denied, "call")} denied</span> : null}
       </span>
       <ToolMarks tools={execution.tools} />
       <span class="cell-place about">
