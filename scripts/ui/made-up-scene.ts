@@ -231,6 +231,7 @@ async function recordOutcomes(scene: Scene, now: number): Promise<void> {
       ...{
         failedWith: "POLICY_DENIED",
         failures: 1,
+        denied: 1,
         tools: [tool("github", "list_pull_requests", 3), tool("github", "merge_pull_request")],
       },
     },

@@ -54,7 +54,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
       ...{ durationMs: 90_000, startedBy: "serve" },
     });
     await scene.record({
-      ...{ at: now - 7_000, ok: false, reason: "threw", failedWith: "POLICY_DENIED", failures: 1, startedBy: "serve" },
+      ...{ at: now - 7_000, ok: false, reason: "threw", failedWith: "POLICY_DENIED", failures: 1, denied: 1, startedBy: "serve" },
       ...{
         agent: "claude-code 2",
         folder: "/home/ann/shop",
@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await scene.ask({ execution: "asks" });
   }
 
-  const all = ["Refunds an order", "Counts the paid orders", "1 call: orders 1 call failed", "1 call: customer"];
+  const all = ["Refunds an order", "Counts the paid orders", "1 call: orders 1 call denied", "1 call: customer"];
 
   test("says of each execution what it is, its state, its servers, who asked, how long it took and when it began", async () => {
     await someWork();
@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     expect(words[1]).toEqual(["done", "Counts the paid orders", "shop", "claude-code 2", "500 ms", "just now"]);
     expect(words[2]).toEqual([
       "denied",
-      "1 call: orders 1 call failed",
+      "1 call: orders 1 call denied",
       "shop",
       "claude-code 2 · shop",
       "500 ms",

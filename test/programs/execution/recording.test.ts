@@ -44,7 +44,7 @@ const records = () => storedRecords(folder.path);
 test("a record has calls, times and sizes, but no contents", async () => {
   config();
   const [record] = await exec();
-  expect(record).toMatchObject({ startedBy: "exec", ok: true, calls: 3, failures: 1, hasContents: false });
+  expect(record).toMatchObject({ startedBy: "exec", ok: true, calls: 3, failures: 1, denied: 1, hasContents: false });
   expect(record!.config).toBe(join(folder.path, "claudikins.json"));
   expect(record!.code).toEqual({ chars: code.length, lines: 4 });
   expect(record!.logs).toEqual({ lines: 1, chars: expect.any(Number) });
