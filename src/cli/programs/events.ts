@@ -71,7 +71,7 @@ export const on = command({
       "What the sender gets: the id of the delivery at once (default), or the value",
       oneAmong(["id", "result"], "what"),
     ),
-    file: option("Start it for new and changed files: a path or a glob, in the workspace or absolute", {
+    file: option("Start it for new and changed files: a path, a folder or a glob, in the workspace or absolute", {
       valueHint: "glob",
     }),
     resource: option("Start it for updates of a resource, which its server announces: server=uri", {

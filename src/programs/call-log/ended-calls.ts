@@ -255,5 +255,6 @@ export function usedNames(
   const server = config.servers.has(namespace) ? namespace : unknownTool;
   if (group !== "tools") return { server, tool: isKnownFunction(group, name) ? `${group}.${name}` : unknownTool };
   const known = catalog.findWithDenied(namespace);
-  return { server, tool: (known && findTool(known, name))?.name ?? unknownTool };
+  const found = (known && findTool(known, name)) ?? catalog.heldCalled(namespace, name);
+  return { server, tool: found?.name ?? unknownTool };
 }

@@ -1,5 +1,6 @@
 /** The source of a trigger as a person names it, with the secret of a webhook: the same for the command line and the page. */
 import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
@@ -157,15 +158,21 @@ function listSource(given: string, { servers }: Config): EventSource {
   });
 }
 
-/** The folder is the part of the path before the first word with a pattern. */
+/** The folder is the part of the path before the first word with a pattern. The path of a folder stands for the files in it. */
 function fileSource(file: string, workspace: string, home: string): EventSource {
-  const path = file.replace(/^~(?=\/)/, home).replaceAll("\\", "/");
+  const given = file.replace(/^~(?=\/)/, home).replaceAll("\\", "/");
+  const isFolder = given.endsWith("/") || isFolderAt(isAbsolute(given) ? given : join(workspace, given));
+  const path = isFolder ? `${given.replace(/\/+$/, "")}/*` : given;
   const words = path.split("/");
   const first = words.findIndex((word) => /[*?[\]{}!]/.test(word));
   const at = first === -1 ? words.length - 1 : first;
   const before = words.slice(0, at).join("/");
   const base = isAbsolute(path) ? before || "/" : join(workspace, before);
   return { kind: "file", folder: resolve(base), pattern: words.slice(at).join("/") };
+}
+
+function isFolderAt(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 export function mapOf(given: readonly string[]): Record<string, string> {

@@ -40,6 +40,17 @@ test.each([
   expect(await run("off", "take")).toMatchObject({ stderr: expect.stringContaining('No trigger is called "take"') });
 });
 
+test("the path of a folder stands for the files in it", async () => {
+  place.folder.write("inbox/first.csv", "1");
+  const about = async (path: string) => {
+    const { stdout } = await run("on", "take", "--file", path, "--json");
+    await run("off", "take");
+    return JSON.parse(stdout).trigger.about;
+  };
+  expect(await about(`${place.folder.path}/inbox`)).toBe(`file ${place.folder.path}/inbox/*`);
+  expect(await about(`${place.folder.path}/later/`)).toBe(`file ${place.folder.path}/later/*`);
+});
+
 test("a path and a glob become a folder and a pattern", async () => {
   const { stdout } = await run("on", "take", "--file", `${place.folder.path}/in/*/b.csv`, "--json");
   expect(JSON.parse(stdout).trigger.about).toBe(`file ${place.folder.path}/in/*/b.csv`);

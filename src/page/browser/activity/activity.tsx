@@ -144,7 +144,8 @@ export function Activity({
         <Detail
           key={chosen}
           id={chosen}
-          row={rows.find(({ id }) => id === chosen)}
+          // A filter may leave it out, and it still runs, waits or ends.
+          row={[...rows, ...executions].find(({ id }) => id === chosen)}
           isPerson={viewer !== undefined}
           onClose={close}
           onChoose={onChoose}
