@@ -1,6 +1,7 @@
 /** What agents of `serve` get of a tool whose definition changes while they are connected: in direct mode, behind a door and over HTTP. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { cli } from "../cli/in-memory.ts";
 import { openHost, type TestHost } from "../support/host.ts";
 import { ownFolder } from "../support/own-folder.ts";
 import { fixture } from "../support/servers.ts";
@@ -54,6 +55,7 @@ test.each([
   ["no door", []],
 ])("in code mode with %s, programs and searches do without a changed tool", async (_, flags) => {
   configure([pay, list]);
+  const at = { cwd: folder.path, env: { XDG_DATA_HOME: join(folder.path, "data") } };
   await using host = await openHost(folder, { flags });
   const run = (code: string) => textOf(host.call("execute_code", { code }));
   expect(await run("return bank.pay({})")).toContain("called pay");
@@ -65,6 +67,10 @@ test.each([
   expect([found.includes("password"), found.includes("Held: 1 tool")]).toEqual([false, true]);
   // Each answer of the session would say the same.
   expect(await textOf(host.call("search_tools", { query: "list invoices" }))).not.toContain("Held:");
+  // The refused call is known by the name of its tool.
+  const refused = async () => JSON.parse((await cli(["calls", "list", "--failed", "--json"], at)).stdout).calls;
+  for (let looks = 0; looks < 100 && (await refused()).length === 0; looks += 1) await Bun.sleep(50);
+  expect(await refused()).toMatchObject([{ server: "bank", tool: "pay" }]);
 });
 
 test.each([
