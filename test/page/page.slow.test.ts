@@ -465,7 +465,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       const { page } = opened;
       await page.keyboard.press("4");
       // The keys of views are texts in a field.
-      await page.getByLabel("month text").pressSequentially("2026-1");
+      await page.getByRole("textbox", { name: "month text" }).pressSequentially("2026-1");
       await page.getByText("Run it at a time").click();
       await page.getByLabel("How often").selectOption("by a cron expression");
       await page.getByLabel("When").fill("at dawn");

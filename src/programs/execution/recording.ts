@@ -325,7 +325,9 @@ export class TraceRecording {
     const { door, person } = this.#parts.config;
     const timeline = noted.map((each) => this.#call(each, durationMs, contents));
     const tools = new Map<string, CalledTool>();
-    for (const { server, tool } of timeline) {
+    let denied = 0;
+    for (const { server, tool, code } of timeline) {
+      if (code === "POLICY_DENIED") denied += 1;
       const key = `${server}\n${tool}`;
       tools.set(key, { server, tool, calls: (tools.get(key)?.calls ?? 0) + 1 });
     }
@@ -355,7 +357,7 @@ export class TraceRecording {
       beforeMs: rounded(this.#startedAt - this.#begunAt),
       calls: receipt.calls,
       failures: receipt.failures,
-      denied: noted.filter(({ end }) => end?.outcome === "failed" && end.code === "POLICY_DENIED").length || undefined,
+      denied: denied || undefined,
       tools: tools.size === 0 ? undefined : [...tools.values()].slice(0, maxSummedTools),
       charsIn: receipt.charsIn,
       charsOut: receipt.charsOut,

@@ -2,6 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import type { PageAbout } from "../../activity-contract.ts";
 import { linesOf } from "../code-lines.tsx";
+import { visibleLines } from "../text.tsx";
 
 /** The id of a call in the list of calls. */
 export const callId = (place: number) => `call-${place}`;
@@ -17,7 +18,7 @@ export function CodeWithCalls({ about: { code, calls, failedLine } }: { about: P
       <h3 id="code">Code</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys. */}
       <ol class="code" tabIndex={0} aria-label="Code">
-        {linesOf(code).map((content, index) => {
+        {linesOf(visibleLines(code)).map((content, index) => {
           const line = index + 1;
           const places = byLine.get(line);
           const kind = failedLine === line ? "failing" : places ? "calling" : undefined;
