@@ -468,12 +468,12 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.getByRole("textbox", { name: "month text" }).pressSequentially("2026-1");
       await page.getByText("Run it at a time").click();
       await page.getByLabel("How often").selectOption("by a cron expression");
-      await page.getByLabel("When").fill("at dawn");
+      await page.getByRole("textbox", { name: "When" }).fill("at dawn");
       const add = page.getByRole("button", { name: "Schedule with this input" });
       await add.click();
       await page.locator(".notice.failure").waitFor();
       expect(await notice(page)).toContain('"at dawn" is not a cron expression');
-      await page.getByLabel("When").fill("0 8 * * 1-5");
+      await page.getByRole("textbox", { name: "When" }).fill("0 8 * * 1-5");
       await page.getByLabel("Time zone").fill("Asia/Tokyo");
       await add.click();
       await page.getByText("Scheduled count. It runs next at").waitFor();
