@@ -54,7 +54,15 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
       ...{ durationMs: 90_000, startedBy: "serve" },
     });
     await scene.record({
-      ...{ at: now - 7_000, ok: false, reason: "threw", failedWith: "POLICY_DENIED", failures: 1, denied: 1, startedBy: "serve" },
+      ...{
+        at: now - 7_000,
+        ok: false,
+        reason: "threw",
+        failedWith: "POLICY_DENIED",
+        failures: 1,
+        denied: 1,
+        startedBy: "serve",
+      },
       ...{
         agent: "claude-code 2",
         folder: "/home/ann/shop",

@@ -6,6 +6,7 @@ import { browserNote, chromiumPath, openBrowser, openPage } from "../support/bro
 import { claudikinsCommand } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { fixture } from "../support/servers.ts";
+import { scrollWidth } from "./in-browser.js";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -70,4 +71,34 @@ describe.skipIf(chromiumPath === undefined)(`before a decision, in Chromium${bro
       'Arguments and answers are not recorded. To have them next time: "record": "contents" in the config, or exec --record, serve --record.',
     );
   });
+
+  for (const width of [1280, 390]) {
+    test(`the call is decided beside its execution, and a button leads back to its card, ${width} pixels wide`, async () => {
+      await using opened = await waiting("--record");
+      const { page } = opened;
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.locator(".approval .card-title").innerText()).toBe("Cleans up");
+      await showCalls(page);
+      const detail = page.locator(".detail");
+      await detail.getByRole("button", { name: "Back to the call" }).click();
+      await eventually(() => page.evaluate("document.activeElement.classList.contains('approval')"));
+      await showCalls(page);
+      // A dry run needs the daemon, which a page of a test does not have.
+      const execution = await scene.record({ dryRun: true });
+      await page.route("**/again", (route) => route.fulfill({ json: { execution } }));
+      await detail.getByRole("button", { name: "Dry run" }).click();
+      await detail.getByRole("button", { name: "Back to the execution before" }).click();
+      await detail.getByRole("button", { name: "Approve once" }).waitFor();
+      expect(await page.evaluate(scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await axeFindings(page)).toEqual([]);
+      await detail.getByRole("button", { name: "Deny because" }).click();
+      await detail.getByLabel("Reason").fill("not these");
+      await detail.getByRole("button", { name: "Deny the call" }).click();
+      await detail.locator(".approval").waitFor({ state: "detached" });
+      const [decided] = await scene.approvals.list();
+      expect(decided).toMatchObject({ state: "denied", decidedBy: "page", reason: "not these" });
+      await detail.getByRole("button", { name: "Back to Now" }).click();
+      await page.getByText("Nothing waits.").waitFor();
+    });
+  }
 });

@@ -15,7 +15,7 @@ import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { type Place, usePlace, type View, views } from "./place.ts";
+import { type CameFrom, type Place, usePlace, type View, views } from "./place.ts";
 import { programKey } from "./programs/program-key.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
@@ -58,9 +58,9 @@ export function App() {
 
   useEffect(() => follow({ onState: setState, onEnd: setEnd }), []);
 
-  const showExecution = (id: string) => {
+  const showExecution = (id: string, from: CameFrom = { view: place.view }) => {
     setQuery({});
-    go({ view: "activity", execution: id, compared: undefined, calls: undefined });
+    go({ view: "activity", execution: id, from, compared: undefined, calls: undefined });
   };
   const showProgram = (key: string) => go({ view: "programs", program: key });
   const replaceDraft = (next: Omit<Draft, "replaced">, said: string) => {
@@ -76,6 +76,10 @@ export function App() {
     }, notices.fail);
   };
   const wanted = useWantedApproval(state, notices, () => go({ view: "now" }));
+  const back = ({ view, execution, approval, from }: CameFrom) => {
+    if (approval !== undefined && state?.approvals.some(({ id }) => id === approval)) wanted.want(approval);
+    else go({ view, from, ...(view === "activity" ? { execution } : {}) });
+  };
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
@@ -122,7 +126,7 @@ export function App() {
                 {isFirstVisit(state) && (
                   <FirstVisit
                     isDemo={state.config === null}
-                    onExecution={showExecution}
+                    onExecution={(id) => showExecution(id)}
                     onAdded={(name) => go({ view: "servers", server: name })}
                   />
                 )}
@@ -135,12 +139,12 @@ export function App() {
                   hasKeys={keys.areOn}
                   wanted={wanted.id}
                   onWanted={wanted.want}
-                  onExecution={showExecution}
+                  onExecution={(id, { id: approval }) => showExecution(id, { view: "now", approval })}
                 />
               </div>
               <Executions
                 executions={state.executions}
-                onChoose={showExecution}
+                onChoose={(id) => showExecution(id)}
                 onAll={() => go({ view: "activity", execution: undefined, compared: undefined, calls: undefined })}
               />
             </div>
@@ -151,7 +155,13 @@ export function App() {
               query={query}
               onQuery={setQuery}
               chosen={place.execution}
-              onChoose={(id) => go({ execution: id, compared: undefined })}
+              onChoose={(id) => go({ execution: id, from: undefined, compared: undefined })}
+              from={place.from}
+              onFurther={(id) => {
+                const { execution, from } = place;
+                go({ execution: id, from: { view: "activity", execution, from }, compared: undefined });
+              }}
+              onBack={back}
               compared={place.compared}
               onCompare={(id) => go({ compared: id })}
               calls={place.calls}
@@ -169,7 +179,7 @@ export function App() {
               state={state}
               wanted={place.program}
               onChoose={(key) => go({ program: key })}
-              onExecution={showExecution}
+              onExecution={(id) => showExecution(id)}
             />
           )}
           {view === "figures" && (
@@ -178,7 +188,7 @@ export function App() {
               onTool={(tool) => go({ view: "activity", execution: undefined, compared: undefined, calls: tool })}
             />
           )}
-          {view === "tools" && <Tools state={state} onExecution={showExecution} />}
+          {view === "tools" && <Tools state={state} onExecution={(id) => showExecution(id)} />}
           {view === "tryIt" && (
             <TryIt
               state={state}
@@ -187,7 +197,7 @@ export function App() {
               onReplace={replaceDraft}
               onEdit={edit}
               onApproval={wanted.want}
-              onExecution={showExecution}
+              onExecution={(id) => showExecution(id)}
               onProgram={showProgram}
             />
           )}
@@ -195,7 +205,7 @@ export function App() {
             <System
               state={state}
               onServer={(name) => go({ view: "servers", server: name })}
-              onExecution={showExecution}
+              onExecution={(id) => showExecution(id)}
             />
           )}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
