@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PageApproval, PageState } from "../../contract.ts";
+import { noticeMovedAt } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
 import { Card } from "./card.tsx";
 import { executionOf } from "./facts.tsx";
@@ -66,7 +67,11 @@ export function Cards({ approvals, state, hasKeys, wanted, heading, onExecution 
           onLoaded={() => {
             loaded.current = { at: performance.now(), place };
           }}
-          hasMoved={() => isRecent(movedAt.current) || (loaded.current.place < place && isRecent(loaded.current.at))}
+          hasMoved={() =>
+            isRecent(movedAt.current) ||
+            isRecent(noticeMovedAt()) ||
+            (loaded.current.place < place && isRecent(loaded.current.at))
+          }
         />
       ))}
     </ul>
