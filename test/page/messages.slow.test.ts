@@ -1,6 +1,6 @@
 /** The page's messages in a real browser: how long they stay, what they leave free, and how a change is undone when they have gone. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
@@ -102,5 +102,19 @@ describe.skipIf(chromiumPath === undefined)(`messages in Chromium${browserNote}`
     expect(await page.locator(".notice.failure").count()).toBe(1);
     await view(page, "Servers").click();
     await page.locator(".notice.failure").waitFor({ state: "detached" });
+  });
+
+  test("about a config that is not used have their hint on a line of its own", async () => {
+    await using opened = await openPage(browser, scene.url, { reducedMotion: "reduce" });
+    const { page } = opened;
+    page.setDefaultTimeout(15_000);
+    await page.locator("main .panel").first().waitFor();
+    writeFileSync(scene.config, '{ "mcpServer": {}, "record": "everything" }');
+    await page.reload();
+    const banner = page.locator("main > .warning");
+    await banner.getByText("The changed config is not used").waitFor();
+    const text = await banner.innerText();
+    expect(text).not.toContain("u000a");
+    expect(text).toMatch(/\n.*Hint: /);
   });
 });

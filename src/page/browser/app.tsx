@@ -147,7 +147,11 @@ export function App() {
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
-            <Text>{state.problem}</Text>
+            {state.problem.split("\n").map((line, at) => (
+              <span class="line" key={at}>
+                <Text>{line}</Text>
+              </span>
+            ))}
           </p>
         )}
         <fieldset class={`view ${view}`} disabled={end !== undefined}>
