@@ -61,6 +61,8 @@ export interface PageAbout {
   calls: PageCall[];
   /** Number of calls that are not listed. */
   more: number;
+  /** Why the calls that have ended are shown without arguments and answers, and how to have them next time. */
+  noContents?: string | undefined;
   /** Why it failed. */
   failure?: string | undefined;
   /** The beginning of its code, if it is kept. */

@@ -4,11 +4,14 @@ import { toClaudikinsError } from "../base/errors.ts";
 import { indentedJson } from "../base/json-object.ts";
 import { shellWord } from "../base/shell-word.ts";
 import { activityStates } from "../programs/execution/activity.ts";
+import type { RecordedSoFar } from "../programs/execution/recording.ts";
 import { programAgain } from "../programs/execution/run-again.ts";
+import { isOfOtherBuild } from "../programs/execution/stored-executions.ts";
 import { isId } from "../programs/trace/id.ts";
 import type { Excerpt, ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import { failureOf, tookMs } from "../programs/trace/record-text.ts";
 import type { ActivityFilter } from "../store/activity.ts";
+import type { StoredExecution } from "../store/executions.ts";
 import type { PageAbout, PageCall } from "./activity-contract.ts";
 import { RefusedRequest } from "./guard.ts";
 
@@ -59,15 +62,20 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
   };
 }
 
+const notRecorded =
+  'Arguments and answers are not recorded. To have them next time: "record": "contents" in the config, or exec --record, serve --record.';
+
 /** The calls and the code of a record, and why it failed. */
 export function recordedCalls(
   record: ExecutionRecord,
-): Pick<PageAbout, "calls" | "more" | "failure" | "failedLine" | "code"> {
-  const { timeline, moreCalls, error } = record;
+): Pick<PageAbout, "calls" | "more" | "noContents" | "failure" | "failedLine" | "code"> {
+  const { timeline, moreCalls, error, hasContents } = record;
   const code = record.code.text?.slice(0, maxShownCodeChars);
   const calls = timeline.slice(0, maxShownCalls).map(shownCall);
   const more = timeline.length - calls.length + moreCalls;
-  return { calls, more, code, failedLine: error?.line, ...(record.ok ? {} : { failure: failureOf(record) }) };
+  const noContents = hasContents || calls.length === 0 ? undefined : notRecorded;
+  const failure = record.ok ? {} : { failure: failureOf(record) };
+  return { calls, more, noContents, code, failedLine: error?.line, ...failure };
 }
 
 export function shownCall(call: RecordedCall): PageCall {
@@ -95,14 +103,18 @@ function shownExcerpt(excerpt: Excerpt | undefined): string | undefined {
 }
 
 /** The calls of an execution that has no record yet: the call log has those that have ended, and its program the ones that wait. */
-export async function callsSoFar(id: string, app: App): Promise<Pick<PageAbout, "calls" | "more">> {
-  const { row, calls } = await (await app.executions()).stored.look(id, app);
+export async function callsSoFar(id: string, app: App): Promise<Pick<PageAbout, "calls" | "more" | "noContents">> {
+  const executions = await app.executions();
+  const { row, calls } = await executions.stored.look(id, app);
+  const recorded = await executions.recordedSoFar(row, app);
   const { callLog } = app.store;
   const filter = { config: row.config ?? undefined, since: row.startedAt, execution: id };
   // The last ones led to the calls that wait.
   const logged = (await callLog.read(filter, { order: "newest first", limit: maxShownCalls })).reverse();
+  const known = new Map(recorded?.calls.map(({ number, call }) => [number, shownCall(call)]));
   const ended = logged.map(
     (each): PageCall => ({
+      ...known.get(each.call ?? undefined),
       server: each.server,
       tool: each.tool,
       outcome: each.outcome === "ok" || each.outcome === "cancelled" ? each.outcome : "failed",
@@ -120,7 +132,22 @@ export async function callsSoFar(id: string, app: App): Promise<Pick<PageAbout, 
       return { server, tool: rest.join("."), line, outcome: state === "answered" ? "ok" : "open", isPlanned: false };
     });
   const earlier = logged.length < maxShownCalls ? 0 : (logged[0]?.call ?? 1) - 1;
-  return { calls: [...ended, ...open], more: earlier };
+  return {
+    calls: [...ended, ...open],
+    more: earlier,
+    noContents: ended.length > 0 ? whyNone(row, recorded) : undefined,
+  };
+}
+
+/** Why arguments and answers are missing. Undefined if they are there. */
+function whyNone(row: StoredExecution, recorded: RecordedSoFar | undefined): string | undefined {
+  if (recorded) return recorded.hasContents ? undefined : notRecorded;
+  if (isOfOtherBuild(row))
+    return "Another build of claudikins has saved it, so its arguments and answers are shown when it has ended.";
+  if (row.unsaved !== null)
+    return `Its program could not be saved, so its arguments and answers are not here: ${row.unsaved}.`;
+  if (!row.isSaved) return "Arguments and answers are shown when it waits, or has ended.";
+  return notRecorded;
 }
 
 export type Again = Pick<PageAbout, "code" | "canRunAgain" | "hasCode" | "command" | "notAgain">;

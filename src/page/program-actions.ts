@@ -157,7 +157,7 @@ export class ProgramActions {
   }
 
   /** The calls that an execution waits for. */
-  async callsSoFar({ id, door }: Execution): Promise<Pick<PageAbout, "calls" | "more">> {
+  async callsSoFar({ id, door }: Execution): Promise<Pick<PageAbout, "calls" | "more" | "noContents">> {
     await using parts = await this.#partsOf(door);
     return await callsSoFar(id, parts);
   }

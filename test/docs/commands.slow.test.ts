@@ -40,7 +40,7 @@ const notHere: [RegExp, string][] = [
   [/^claudikins approvals approve/, "asks a person: test/cli has a terminal"],
   [/^claudikins programs on triage --webhook stripe/, "needs the secret of the command before"],
   [
-    /^claudikins config server (?:mailer|docs|files --command \/opt)/,
+    /^claudikins config server (?:mailer|docs|files (?:--command \/opt|-- ))/,
     "changes an entry that is not here: test/cli/config-server does each",
   ],
   [/^claudikins secrets set/, "asks for a value: test/cli/every-command gives one"],

@@ -53,10 +53,10 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     await using opened = await open();
     const { page } = opened;
     await card(page).locator(".read-before").waitFor();
+    expect(await card(page).locator(".card-title").innerText()).toBe("refunds");
     expect((await card(page).locator(".asker").innerText()).split("\n").filter(Boolean)).toEqual([
       "codex 0.63",
       "in ~/work",
-      "program refunds",
       "door qa",
       "execution e1",
     ]);

@@ -6,6 +6,7 @@ export function isHacked(): boolean;
 export function ground(): string;
 export function animation(element: object): string;
 export function scrollWidth(): number;
+export function pressable(): { seen: number; covered: (string | null)[] };
 export function breakIn(address: string): Promise<string>;
 export function tooFaint(): string[];
 export function hasDrawn(images: object[]): boolean[];

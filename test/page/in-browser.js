@@ -90,3 +90,18 @@ export function isFocused(element) {
 export function scrolled() {
   return window.scrollY;
 }
+
+/** The buttons and fields that can be pressed where they are shown. */
+export function pressable() {
+  const isShown = (element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    return { isInside: y < innerHeight && x < innerWidth, isOnTop: element.contains(document.elementFromPoint(x, y)) };
+  };
+  const all = [...document.querySelectorAll("main button, main input, main select, nav button")];
+  globalThis.seen ??= all.filter((element) => isShown(element).isOnTop);
+  const covered = globalThis.seen.filter(
+    (element) => element.isConnected && isShown(element).isInside && !isShown(element).isOnTop,
+  );
+  return { seen: globalThis.seen.length, covered: covered.map((element) => element.textContent) };
+}

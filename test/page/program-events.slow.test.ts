@@ -158,7 +158,7 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
       expect(answer).not.toContain(secret);
     }
     await region.getByRole("button", { name: "Remove" }).click();
-    await region.getByRole("button", { name: "Really remove next?" }).click();
+    await region.getByRole("button", { name: "Really remove the trigger next?" }).click();
     await region.getByText("No event starts it.").waitFor();
     expect(new Triggers(await place()).all()).toEqual([]);
     expect(await readSecret(name, scene.env)).toBeUndefined();

@@ -1,5 +1,5 @@
 /** The frame of the page: its head, the views and messages. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
 import type { Query } from "./activity/query.ts";
@@ -12,10 +12,10 @@ import { FiguresView } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
-import { NoticeBar, NoticeContext, noticeOf, type PageNotice } from "./notice.tsx";
+import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { type Place, usePlace, type View, views } from "./place.ts";
+import { type CameFrom, type Place, usePlace, type View, views } from "./place.ts";
 import { programKey } from "./programs/program-key.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
@@ -39,18 +39,41 @@ export function App() {
   const [query, setQuery] = useState<Query>({});
   const [draft, setDraft] = useState<Draft>({ code: "", replaced: 0 });
   const [notice, setNotice] = useState<PageNotice>();
-  // A failure is about the place where it happened.
-  useEffect(() => setNotice((shown) => (shown?.isFailure ? undefined : shown)), [place]);
+  const isRead = useRef(false);
+  const shownView = useRef(place.view);
+  // A message is about the place where something happened.
+  useEffect(() => {
+    const isOtherView = shownView.current !== place.view;
+    shownView.current = place.view;
+    setNotice((shown) => (shown && staysAfterMove(shown, isRead.current, isOtherView) ? shown : undefined));
+  }, [place]);
+  useEffect(() => {
+    isRead.current = false;
+  }, [notice]);
+  /** Takes the last change of the config back. It is kept when the message about the change has gone. */
+  const [undo, setUndo] = useState<{ text: string; run(): void }>();
+  const runUndo = () => {
+    if (!undo) return;
+    setUndo(undefined);
+    setNotice(undefined);
+    undo.run();
+  };
   const keys = useKeys((number) => {
     const view = state && viewsOf(state)[number];
     if (view) go({ view });
-  });
+  }, runUndo);
   const notices = useMemo(
     () => ({
-      say: (text: string, hint?: string, undo?: () => void) =>
-        setNotice({ text, hint, action: undo && { title: "Undo", run: undo }, isFailure: false }),
+      say: (text: string, hint?: string, takeBack?: () => void) => {
+        const run = () => {
+          setUndo(undefined);
+          takeBack?.();
+        };
+        if (takeBack) setUndo({ text, run });
+        setNotice({ ...said(text, hint), action: takeBack && { title: "Undo", key: "U", run } });
+      },
       ask: (text: string, hint: string, title: string, run: () => void) =>
-        setNotice({ text, hint, action: { title, run }, isFailure: false }),
+        setNotice({ ...said(text, hint), action: { title, run }, isQuestion: true }),
       fail: (error: unknown) => setNotice(noticeOf(error)),
     }),
     [],
@@ -58,16 +81,17 @@ export function App() {
 
   useEffect(() => follow({ onState: setState, onEnd: setEnd }), []);
 
-  const showExecution = (id: string) => {
+  const showExecution = (id: string, from: CameFrom = { view: place.view }) => {
     setQuery({});
-    go({ view: "activity", execution: id, compared: undefined, calls: undefined });
+    go({ view: "activity", execution: id, from, compared: undefined, calls: undefined });
   };
   const showProgram = (key: string) => go({ view: "programs", program: key });
-  const replaceDraft = (next: Omit<Draft, "replaced">, said: string) => {
+  const replaceDraft = (next: Omit<Draft, "replaced">, done: string) => {
     const replace = (by: typeof next) => setDraft(({ replaced }) => ({ ...by, replaced: replaced + 1 }));
     replace(next);
     if (draft.code.trim() === "" || draft.code === next.code) return;
-    notices.say(said, undefined, () => replace(draft));
+    // Later, this would take back what was written meanwhile, so only the message has it.
+    setNotice({ ...said(done), action: { title: "Undo", run: () => replace(draft) } });
   };
   const edit = (id: string) => {
     get<Pick<Draft, "code" | "door">>(`executions/${id}/source`).then((found) => {
@@ -76,6 +100,10 @@ export function App() {
     }, notices.fail);
   };
   const wanted = useWantedApproval(state, notices, () => go({ view: "now" }));
+  const back = ({ view, execution, approval, from }: CameFrom) => {
+    if (approval !== undefined && state?.approvals.some(({ id }) => id === approval)) wanted.want(approval);
+    else go({ view, from, ...(view === "activity" ? { execution } : {}) });
+  };
   const waiting = state?.approvals.length ?? 0;
   useEffect(() => {
     document.title = waiting > 0 && end === undefined ? `(${waiting}) claudikins` : "claudikins";
@@ -106,15 +134,26 @@ export function App() {
           Keys {keys.areOn && <Key>?</Key>}
         </button>
         {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
+        <NoticeBar
+          notice={notice}
+          hasKeys={keys.areOn}
+          onRead={() => {
+            isRead.current = true;
+          }}
+          onClose={() => setNotice(undefined)}
+        />
       </header>
       <main class={["activity", "tools", "tryIt"].includes(view) ? "wide" : ""}>
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
-            <Text>{state.problem}</Text>
+            {state.problem.split("\n").map((line, at) => (
+              <span class="line" key={at}>
+                <Text>{line}</Text>
+              </span>
+            ))}
           </p>
         )}
-        <NoticeBar notice={notice} onClose={() => setNotice(undefined)} />
         <fieldset class={`view ${view}`} disabled={end !== undefined}>
           {view === "now" && (
             <div class="columns">
@@ -122,7 +161,7 @@ export function App() {
                 {isFirstVisit(state) && (
                   <FirstVisit
                     isDemo={state.config === null}
-                    onExecution={showExecution}
+                    onExecution={(id) => showExecution(id)}
                     onAdded={(name) => go({ view: "servers", server: name })}
                   />
                 )}
@@ -135,12 +174,12 @@ export function App() {
                   hasKeys={keys.areOn}
                   wanted={wanted.id}
                   onWanted={wanted.want}
-                  onExecution={showExecution}
+                  onExecution={(id, { id: approval }) => showExecution(id, { view: "now", approval })}
                 />
               </div>
               <Executions
                 executions={state.executions}
-                onChoose={showExecution}
+                onChoose={(id) => showExecution(id)}
                 onAll={() => go({ view: "activity", execution: undefined, compared: undefined, calls: undefined })}
               />
             </div>
@@ -151,7 +190,13 @@ export function App() {
               query={query}
               onQuery={setQuery}
               chosen={place.execution}
-              onChoose={(id) => go({ execution: id, compared: undefined })}
+              onChoose={(id) => go({ execution: id, from: undefined, compared: undefined })}
+              from={place.from}
+              onFurther={(id) => {
+                const { execution, from } = place;
+                go({ execution: id, from: { view: "activity", execution, from }, compared: undefined });
+              }}
+              onBack={back}
               compared={place.compared}
               onCompare={(id) => go({ compared: id })}
               calls={place.calls}
@@ -169,7 +214,7 @@ export function App() {
               state={state}
               wanted={place.program}
               onChoose={(key) => go({ program: key })}
-              onExecution={showExecution}
+              onExecution={(id) => showExecution(id)}
             />
           )}
           {view === "figures" && (
@@ -178,7 +223,7 @@ export function App() {
               onTool={(tool) => go({ view: "activity", execution: undefined, compared: undefined, calls: tool })}
             />
           )}
-          {view === "tools" && <Tools state={state} onExecution={showExecution} />}
+          {view === "tools" && <Tools state={state} onExecution={(id) => showExecution(id)} />}
           {view === "tryIt" && (
             <TryIt
               state={state}
@@ -187,7 +232,7 @@ export function App() {
               onReplace={replaceDraft}
               onEdit={edit}
               onApproval={wanted.want}
-              onExecution={showExecution}
+              onExecution={(id) => showExecution(id)}
               onProgram={showProgram}
             />
           )}
@@ -195,7 +240,7 @@ export function App() {
             <System
               state={state}
               onServer={(name) => go({ view: "servers", server: name })}
-              onExecution={showExecution}
+              onExecution={(id) => showExecution(id)}
             />
           )}
           {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
@@ -212,10 +257,14 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
-      <Palette entries={entriesOf(state, go)} />
+      <Palette entries={[...(undo ? [{ kind: "undo", name: undo.text, go: runUndo }] : []), ...entriesOf(state, go)]} />
       <KeysDialog keys={keys} views={shown.map((name) => views[name])} />
     </NoticeContext.Provider>
   );
+}
+
+function said(text: string, hint?: string): PageNotice {
+  return { text, hint, isFailure: false, at: performance.now() };
 }
 
 /** Whether the user has no servers: there is only the demo, or nothing. */

@@ -21,18 +21,19 @@ interface Keys {
   explain(): void;
 }
 
-/** `onNumber` gets the number of the key, counted from 0. */
-export function useKeys(onNumber: (place: number) => void): Keys {
+/** `onNumber` gets the number of the key, counted from 0. `onUndo` takes the last change back. */
+export function useKeys(onNumber: (place: number) => void, onUndo: () => void): Keys {
   const [areOn, setOn] = useState(localStorage.getItem(keysItem) !== "off");
   const dialog = useRef<HTMLDialogElement>(null);
-  const latest = useRef(onNumber);
-  latest.current = onNumber;
+  const latest = useRef({ onNumber, onUndo });
+  latest.current = { onNumber, onUndo };
   const explain = () => dialog.current?.showModal();
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (!areOn || !isCommand(event) || document.querySelector("dialog[open]")) return;
       const filter = document.getElementById("filter");
-      if (/^[1-9]$/.test(event.key)) latest.current(Number(event.key) - 1);
+      if (/^[1-9]$/.test(event.key)) latest.current.onNumber(Number(event.key) - 1);
+      else if (event.key === "u") latest.current.onUndo();
       else if (event.key === "?") explain();
       else if (event.key === "/" && filter) {
         event.preventDefault();
@@ -54,6 +55,7 @@ const explained: [keys: string[], does: string][] = [
   [["↑", "↓", "Home", "End"], "Move in a list"],
   [["A", "P", "S", "D"], "Approve the focused call once, for its program, or for the session; deny it"],
   [["/"], "Go to the filter"],
+  [["U"], "Undo the last change of the config that has an Undo, also when its message has gone"],
   [["Ctrl K", "⌘ K"], "Go to a view, a server or a program by its name"],
   [["Ctrl Enter", "⌘ Enter"], "Run the code of the editor; with Shift, make a dry run"],
   [["Escape", "Tab"], "Leave the editor, in which Tab indents"],

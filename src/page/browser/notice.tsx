@@ -1,14 +1,18 @@
 /** Shows messages about finished and failed actions. */
 import { createContext } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get, RequestFailure } from "./client.ts";
-import { Text } from "./text.tsx";
+import { Key, Text } from "./text.tsx";
 
 export interface PageNotice {
   text: string;
   hint?: string | undefined;
   isFailure: boolean;
-  action?: { title: string; run(): void } | undefined;
+  action?: { title: string; key?: string; run(): void } | undefined;
+  /** Whether it waits for an answer, and says what was not done yet. */
+  isQuestion?: boolean | undefined;
+  /** When it was made, by `performance.now()`. */
+  at: number;
 }
 
 export interface Notices {
@@ -62,29 +66,54 @@ export function useLoaded<T>(path: string, mark: unknown) {
 
 export function noticeOf(error: unknown): PageNotice {
   const { message, hint } = error instanceof RequestFailure ? error : { message: String(error), hint: undefined };
-  return { text: message, hint, isFailure: true };
+  return { text: message, hint, isFailure: true, at: performance.now() };
 }
 
-/** How long a message stays that says only that something was done, in milliseconds. */
+/** How long a message stays that needs no answer, in milliseconds. */
 const doneShownMs = 8_000;
 
+/** How long a failure is shown until it counts as read, in milliseconds. */
+const readMs = 3_000;
+
+/** A message that is not older, in milliseconds, came with the move to another view, and stays in it. */
+const cameWithMoveMs = 500;
+
+/** A message does not leave before nobody has pressed or moved anything for this long, in milliseconds: the page below it moves up. */
+const stillMs = 500;
+
+/** Whether a message stays when the page shows another place. A failure stays until it was read. */
+export function staysAfterMove({ isFailure, at }: PageNotice, isRead: boolean, isOtherView: boolean): boolean {
+  if (isFailure) return !isRead;
+  return !isOtherView || performance.now() - at < cameWithMoveMs;
+}
+
+let movedAt = Number.NEGATIVE_INFINITY;
+
+/** When a message has last moved the page below it, by `performance.now()`. */
+export const noticeMovedAt = () => movedAt;
+
+interface NoticeBarProps {
+  notice: PageNotice | undefined;
+  hasKeys: boolean;
+  onRead(): void;
+  onClose(): void;
+}
+
 /**
- * Screen readers read it aloud. A message with something to do, and one about a failure, stay until the next one or until they are closed.
- * The others leave the page below them free, unless the pointer or the focus is on them.
+ * Screen readers read it aloud. It has a place of its own below the views, so that it covers nothing. Failures and questions stay, and other
+ * messages leave after a while, unless the pointer or the focus is on them.
  */
-export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined; onClose(): void }) {
+export function NoticeBar({ notice, hasKeys, onRead, onClose }: NoticeBarProps) {
   const bar = useRef<HTMLDivElement>(null);
-  const stays = !notice || notice.isFailure || notice.action !== undefined || notice.hint !== undefined;
-  useEffect(() => {
-    if (stays) return;
-    let timer: ReturnType<typeof setTimeout>;
-    const leave = () => {
-      if (bar.current?.matches(":hover, :focus-within")) timer = setTimeout(leave, doneShownMs);
-      else onClose();
-    };
-    timer = setTimeout(leave, doneShownMs);
-    return () => clearTimeout(timer);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    const now = bar.current?.offsetHeight ?? 0;
+    if (now !== height.current) movedAt = performance.now();
+    height.current = now;
   }, [notice]);
+  const leaves = notice && !notice.isFailure && !notice.isQuestion;
+  useEffect(() => (leaves ? afterQuiet(() => bar.current, onClose) : undefined), [notice]);
+  useEffect(() => (notice?.isFailure ? afterSeen(onRead) : undefined), [notice]);
   return (
     <div class="notices" role="status" aria-live="polite" ref={bar}>
       {notice && (
@@ -105,7 +134,7 @@ export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined;
                 onClose();
               }}
             >
-              {notice.action.title}
+              {notice.action.title} {hasKeys && notice.action.key !== undefined && <Key>{notice.action.key}</Key>}
             </button>
           )}
           <button type="button" class="plain" aria-label="Close this message" onClick={onClose}>
@@ -115,4 +144,40 @@ export function NoticeBar({ notice, onClose }: { notice: PageNotice | undefined;
       )}
     </div>
   );
+}
+
+/** Calls `leave` when the message was shown long enough, and nobody is at it or does something else. Returns a function that stops this. */
+function afterQuiet(element: () => HTMLElement | null, leave: () => void): () => void {
+  const controller = new AbortController();
+  let usedAt = Number.NEGATIVE_INFINITY;
+  const use = () => {
+    usedAt = performance.now();
+  };
+  for (const event of ["pointermove", "pointerdown", "keydown", "wheel"])
+    addEventListener(event, use, { passive: true, signal: controller.signal });
+  const look = () => {
+    const isUsed = performance.now() - usedAt < stillMs || element()?.matches(":hover, :focus-within");
+    if (isUsed) timer = setTimeout(look, stillMs);
+    else leave();
+  };
+  let timer = setTimeout(look, doneShownMs);
+  return () => {
+    clearTimeout(timer);
+    controller.abort();
+  };
+}
+
+/** Calls `read` when the page was seen long enough. Returns a function that stops this. */
+function afterSeen(read: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === "visible") timer = setTimeout(read, readMs);
+  };
+  look();
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
 }

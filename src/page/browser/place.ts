@@ -14,6 +14,16 @@ export const views = {
 } as const;
 export type View = keyof typeof views;
 
+/** Where the person came from to an execution, which has a button that leads back. */
+export interface CameFrom {
+  view: View;
+  /** The execution that was shown there. */
+  execution?: string | undefined;
+  /** The approval whose card led here. */
+  approval?: string | undefined;
+  from?: CameFrom | undefined;
+}
+
 export interface Place {
   view: View;
   server?: string | undefined;
@@ -21,6 +31,8 @@ export interface Place {
   program?: string | undefined;
   /** The id of an execution. */
   execution?: string | undefined;
+  /** Undefined if the execution was chosen in the list. */
+  from?: CameFrom | undefined;
   /** The id of the execution that it is compared with. Empty: the one that is most likely meant. Undefined: it is shown alone. */
   compared?: string | undefined;
   /** The tool whose calls Activity lists first, as server.tool; all calls if it is empty. Undefined: Activity lists the executions. */

@@ -128,7 +128,8 @@ export class PeopleApi {
     if (found?.person?.id !== viewer.id) throw new RefusedRequest(404, "This execution does not exist");
     const calls = found.summary && record ? recordedCalls(record) : { calls: [], more: 0 };
     const execution = { ...this.#executions.shown(found, []), canBeSaved: false };
-    return { execution, ...calls, canRunAgain: false };
+    // Only those who run the server choose what is recorded.
+    return { execution, ...calls, noContents: undefined, canRunAgain: false };
   }
 
   /** The page of one recorded execution of the viewer. Throws RefusedRequest if there is none. */

@@ -21,7 +21,7 @@ import { startedByOf } from "../trace/record.ts";
 import { mayAsk, type RequestingAgent } from "./asker.ts";
 import { type CheckpointerOptions, ExecutionCheckpointer, type StoreAccess, type Taken } from "./checkpointer.ts";
 import { CopyTurns } from "./copy-turns.ts";
-import type { TraceRecording } from "./recording.ts";
+import { type RecordedSoFar, recordedSoFar, type TraceRecording } from "./recording.ts";
 import { type FollowedExecution, type Progress, programSavingMs, RunningExecution } from "./running-execution.ts";
 import {
   type ExecutionsOptions,
@@ -428,6 +428,13 @@ export class Executions implements AsyncDisposable {
     });
     void running.handOut();
     return running;
+  }
+
+  /** The calls of an execution that has not ended, as they were recorded until it was last saved. Undefined if there is no such recording. */
+  async recordedSoFar(row: StoredExecution, parts: ExecutionParts): Promise<RecordedSoFar | undefined> {
+    const { writer } = await this.stored.open(parts);
+    const { program } = await this.#savedProgram(row, writer);
+    return program?.timeline && recordedSoFar(program.timeline, parts);
   }
 
   /** The saved program without its pages. Empty if none was saved, or another build has saved it. */

@@ -132,6 +132,8 @@ export interface RecordingOptions {
 /** A call of the timeline: plain data, which is stored as it is. */
 export interface Noted {
   call: Pick<CallRequest, "namespace" | "group" | "name" | "line"> & { args: string };
+  /** The number of the call in its execution. Earlier builds have not stored it. */
+  number?: number;
   startMs: number;
   argumentChars: number;
   endMs?: number;
@@ -275,7 +277,7 @@ export class TraceRecording {
     this.#made += 1;
     if (this.#noted.length >= maxRecordedCalls) return;
     const known = { namespace, group, name, line, args: this.#begin(args, maxRecordedArgumentChars) };
-    const noted: Noted = { call: known, startMs: this.#now, argumentChars: args.length };
+    const noted: Noted = { call: known, number: call, startMs: this.#now, argumentChars: args.length };
     const place = this.#noted.push(noted) - 1;
     this.#open.set(call, { noted, place, all: this.#noted });
     this.#changed.add(place);
@@ -323,7 +325,7 @@ export class TraceRecording {
     const contents = mode === "contents" ? await Excerpts.of(this.#parts) : undefined;
     const source = this.#source;
     const { door, person } = this.#parts.config;
-    const timeline = noted.map((each) => this.#call(each, durationMs, contents));
+    const timeline = noted.map((each) => recordedCall(each, durationMs, this.#parts, contents));
     const tools = new Map<string, CalledTool>();
     let denied = 0;
     for (const { server, tool, code } of timeline) {
@@ -394,26 +396,60 @@ export class TraceRecording {
     });
     return Object.fromEntries(known);
   }
+}
 
-  #call(noted: Noted, durationMs: number, contents: Excerpts | undefined): RecordedCall {
-    const { call, startMs, argumentChars, resultChars = 0, end = { outcome: "cancelled" } } = noted;
-    return {
-      ...usedNames(call, this.#parts),
-      line: call.line,
-      startMs: rounded(startMs),
-      // A call that was cancelled with the execution may end a moment after it.
-      endMs: rounded(Math.min(noted.endMs ?? durationMs, durationMs)),
-      waitedMs: end.outcome !== "cancelled" && end.waitedMs ? rounded(end.waitedMs) : undefined,
-      outcome: end.outcome,
-      notMade: noted.isPlanned,
-      argumentChars,
-      resultChars,
-      code: end.outcome === "failed" ? end.code?.slice(0, 100) : undefined,
-      arguments: contents?.json(call.args, maxRecordedArgumentChars, "arguments"),
-      message: end.outcome === "failed" ? contents?.text(end.message, maxRecordedLogChars).text : undefined,
-      result: end.outcome === "ok" ? contents?.json(end.text, maxRecordedResultChars, "result") : undefined,
-    };
-  }
+function recordedCall(
+  noted: Noted,
+  durationMs: number,
+  parts: RecordedParts,
+  contents: Excerpts | undefined,
+): RecordedCall {
+  const { call, startMs, argumentChars, resultChars = 0, end = { outcome: "cancelled" } } = noted;
+  return {
+    ...usedNames(call, parts),
+    line: call.line,
+    startMs: rounded(startMs),
+    // A call that was cancelled with the execution may end a moment after it.
+    endMs: rounded(Math.min(noted.endMs ?? durationMs, durationMs)),
+    waitedMs: end.outcome !== "cancelled" && end.waitedMs ? rounded(end.waitedMs) : undefined,
+    outcome: end.outcome,
+    notMade: noted.isPlanned,
+    argumentChars,
+    resultChars,
+    code: end.outcome === "failed" ? end.code?.slice(0, 100) : undefined,
+    arguments: contents?.json(call.args, maxRecordedArgumentChars, "arguments"),
+    message: end.outcome === "failed" ? contents?.text(end.message, maxRecordedLogChars).text : undefined,
+    result: end.outcome === "ok" ? contents?.json(end.text, maxRecordedResultChars, "result") : undefined,
+  };
+}
+
+/** A call of an execution that has not ended, by its number. */
+export interface CallSoFar {
+  number: number | undefined;
+  call: RecordedCall;
+}
+
+/** The calls that had ended when the execution was saved, and whether their contents were recorded. */
+export interface RecordedSoFar {
+  calls: CallSoFar[];
+  hasContents: boolean;
+}
+
+/** Secrets are removed, as from a record. */
+export async function recordedSoFar({ noted }: Timeline, parts: RecordedParts): Promise<RecordedSoFar> {
+  const ended = noted.filter(({ end }) => end);
+  const hasContents = ended.every(isWithContents);
+  const contents = hasContents ? await Excerpts.of(parts) : undefined;
+  const calls = ended.map((each) => ({
+    number: each.number,
+    call: recordedCall(each, each.endMs ?? 0, parts, contents),
+  }));
+  return { calls, hasContents };
+}
+
+/** Texts are empty if only sizes are recorded. */
+function isWithContents({ call, argumentChars, end, resultChars = 0 }: Noted): boolean {
+  return (argumentChars === 0 || call.args !== "") && (end?.outcome !== "ok" || resultChars === 0 || end.text !== "");
 }
 
 /** By the code as it is recorded, without secrets. */

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
+import type { CameFrom } from "../place.ts";
 import { Problem } from "../problem.tsx";
 import { useStickyTop } from "../sticky-top.ts";
 import { CallLog } from "./call-log.tsx";
@@ -18,6 +19,11 @@ interface ActivityProps {
   /** The id of the chosen execution. */
   chosen: string | undefined;
   onChoose(id: string | undefined): void;
+  from: CameFrom | undefined;
+  /** Shows an execution to which the chosen one leads. */
+  onFurther(id: string): void;
+  /** Leads back to where the person came from. */
+  onBack(from: CameFrom): void;
   /** The execution that the chosen one is compared with. Empty: the one that is most likely meant. */
   compared: string | undefined;
   onCompare(id: string | undefined): void;
@@ -37,6 +43,9 @@ export function Activity({
   onQuery,
   chosen,
   onChoose,
+  from,
+  onFurther,
+  onBack,
   compared,
   onCompare,
   calls,
@@ -146,9 +155,12 @@ export function Activity({
           id={chosen}
           // A filter may leave it out, and it still runs, waits or ends.
           row={[...rows, ...executions].find(({ id }) => id === chosen)}
-          isPerson={viewer !== undefined}
+          state={state}
+          hasKeys={hasKeys}
+          from={from}
+          onBack={onBack}
           onClose={close}
-          onChoose={onChoose}
+          onChoose={onFurther}
           onCompare={() => onCompare("")}
           onProgram={onProgram}
           onQuery={change}

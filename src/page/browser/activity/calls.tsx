@@ -2,7 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageCall } from "../../activity-contract.ts";
-import { ScrolledText, ToolName, visibleLines } from "../text.tsx";
+import { ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
 import { callId, lineId, show } from "./code.tsx";
 
 interface CallListProps {
@@ -11,7 +11,7 @@ interface CallListProps {
   onTool?: ((server: string, tool: string) => void) | undefined;
 }
 
-export function CallList({ about: { calls, more, execution, code }, onTool }: CallListProps) {
+export function CallList({ about: { calls, more, noContents, execution, code }, onTool }: CallListProps) {
   if (calls.length === 0) return null;
   const ends = calls.map(({ startMs = 0, tookMs = 0, waitedMs = 0 }) => startMs + tookMs + waitedMs);
   const wholeMs = Math.max(1, execution.durationMs ?? 0, ...ends);
@@ -30,6 +30,11 @@ export function CallList({ about: { calls, more, execution, code }, onTool }: Ca
           />
         ))}
       </ol>
+      {noContents !== undefined && (
+        <p class="about">
+          <Text>{noContents}</Text>
+        </p>
+      )}
       {more > 0 && (
         <p class="about">
           {counted(more, "more call")} {execution.isRecorded && "in the timeline"}

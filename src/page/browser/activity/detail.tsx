@@ -4,11 +4,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageAbout, PageExecution } from "../../activity-contract.ts";
+import type { PageState } from "../../contract.ts";
 import { Age } from "../age.tsx";
+import { Cards } from "../approvals/cards.tsx";
+import { executionOf } from "../approvals/facts.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { Fact } from "../fact.tsx";
 import { useAction, useNotices } from "../notice.tsx";
+import { type CameFrom, views } from "../place.ts";
 import { Problem } from "../problem.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
 import { Text } from "../text.tsx";
@@ -22,9 +26,13 @@ interface DetailProps {
   id: string;
   /** Its row in the list, which changes with the state. */
   row: PageExecution | undefined;
-  /** Whether the viewer has signed in to `serve --http`, and can do less. */
-  isPerson: boolean;
+  state: PageState;
+  hasKeys: boolean;
+  /** Where the person came from. Undefined: from the list. */
+  from: CameFrom | undefined;
+  onBack(from: CameFrom): void;
   onClose(): void;
+  /** Shows an execution to which this one leads. */
   onChoose(id: string): void;
   /** Compares it with another execution. */
   onCompare(): void;
@@ -35,7 +43,11 @@ interface DetailProps {
   onEdit(id: string): void;
 }
 
-export function Detail({ id, row, isPerson, onClose, onChoose, onCompare, onProgram, onQuery, onEdit }: DetailProps) {
+export function Detail(props: DetailProps) {
+  const { id, row, state, hasKeys, from, onBack, onClose, onChoose, onCompare, onProgram, onQuery, onEdit } = props;
+  // Who has signed in to `serve --http` can do less.
+  const isPerson = state.viewer !== undefined;
+  const asking = state.approvals.filter((approval) => executionOf(approval) === id);
   const heading = useRef<HTMLHeadingElement>(null);
   const { about, problem, execution } = useAbout(id, row);
   useEffect(() => heading.current?.focus(), [id]);
@@ -55,8 +67,14 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onCompare, onProg
           ✕
         </button>
       </div>
+      {from && (
+        <button type="button" class="plain back" onClick={() => onBack(from)}>
+          ← {backTo(from, state)}
+        </button>
+      )}
       {problem && <Problem reason={problem} />}
       {execution && <Facts execution={execution} onQuery={onQuery} onChoose={onChoose} />}
+      {asking.length > 0 && <Cards approvals={asking} state={state} hasKeys={hasKeys} heading={heading} />}
       {about && execution && (
         <>
           {about.failure !== undefined && (
@@ -80,6 +98,11 @@ export function Detail({ id, row, isPerson, onClose, onChoose, onCompare, onProg
       )}
     </section>
   );
+}
+
+function backTo({ view, approval, execution }: CameFrom, { approvals }: PageState): string {
+  if (approvals.some(({ id }) => id === approval)) return "Back to the call";
+  return execution === undefined ? `Back to ${views[view]}` : "Back to the execution before";
 }
 
 interface FactsProps extends Pick<DetailProps, "onQuery" | "onChoose"> {
@@ -165,9 +188,10 @@ function Facts({ execution, onQuery, onChoose }: FactsProps) {
   );
 }
 
-interface ActionsProps extends Pick<DetailProps, "isPerson" | "onChoose" | "onCompare" | "onProgram" | "onEdit"> {
+interface ActionsProps extends Pick<DetailProps, "onChoose" | "onCompare" | "onProgram" | "onEdit"> {
   execution: PageExecution;
   about: PageAbout;
+  isPerson: boolean;
 }
 
 function Actions({ execution, about, isPerson, onChoose, onCompare, onProgram, onEdit }: ActionsProps) {

@@ -10,23 +10,27 @@ import type { useRoving } from "../roving.ts";
 import { Text, ToolName, visibleLines } from "../text.tsx";
 import { Arguments } from "./arguments.tsx";
 import { Actions, type Decide, type DecisionForm, decisionKeys, useDecision } from "./decide.tsx";
-import { Asker, Differences, ReadBefore } from "./facts.tsx";
+import { Asker, Differences, executionOf, ReadBefore } from "./facts.tsx";
 
 interface CardProps {
   approval: PageApproval;
+  /** The title of its execution. Undefined if the page does not list the execution. */
+  title: string | undefined;
   ownConfig: string | null;
   viewer: PageViewer | undefined;
   hasKeys: boolean;
   /** Whether the address leads to it. */
   isWanted: boolean;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
-  onExecution(id: string): void;
+  /** Undefined beside the execution itself. */
+  onExecution: ((id: string) => void) | undefined;
   /** Called when its facts have come: it is larger now, and the cards below have moved. */
   onLoaded(): void;
   hasMoved(): boolean;
 }
 
-export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onExecution, ...place }: CardProps) {
+export function Card(props: CardProps) {
+  const { approval, title, ownConfig, viewer, hasKeys, isWanted, item, onExecution, ...place } = props;
   const { id, server, tool, why, changed, line, code, config, askedAt, expiresAt } = approval;
   const mayDecide = viewer?.mayApprove !== false;
   const isHere = config === ownConfig;
@@ -59,19 +63,24 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
     event.preventDefault();
     if (isLoaded) decide(decision);
   };
-  const title = `t-${id}`;
+  const heading = `t-${id}`;
   const { facts } = whole ?? {};
   return (
-    <li class="card approval" {...item} ref={element} aria-labelledby={title} onKeyDown={onKeyDown}>
+    <li class="card approval" {...item} ref={element} aria-labelledby={heading} onKeyDown={onKeyDown}>
       <header class="card-head">
-        <h3 id={title}>
+        <h3 id={heading}>
           <ToolName server={server} tool={tool} />
         </h3>
         <p class="about">
           asked <Age at={askedAt} /> · expires in {durationText(Math.max(0, expiresAt - now))}
         </p>
       </header>
-      <Asker approval={approval} facts={facts} onExecution={viewer ? undefined : onExecution} />
+      {title !== undefined && onExecution && (
+        <p class="card-title">
+          <Text>{title}</Text>
+        </p>
+      )}
+      <Asker approval={approval} title={title} facts={facts} onExecution={viewer ? undefined : onExecution} />
       <p class="why">
         You are asked because <Text>{why}</Text>.
       </p>
@@ -87,13 +96,13 @@ export function Card({ approval, ownConfig, viewer, hasKeys, isWanted, item, onE
           <span>{visibleLines(code)}</span>
         </pre>
       )}
-      {code !== undefined && viewer === undefined && (
+      {code !== undefined && viewer === undefined && onExecution && (
         <DryRun approval={approval} isHere={isHere} onExecution={onExecution} />
       )}
       {facts && (
         <ReadBefore
           reads={facts.reads}
-          onCalls={viewer || !isHere ? undefined : () => onExecution(approval.execution.split("-", 1)[0] ?? "")}
+          onCalls={viewer || !isHere ? undefined : onExecution && (() => onExecution(executionOf(approval)))}
         />
       )}
       {facts?.lastApproved && <Differences last={facts.lastApproved} />}
@@ -141,10 +150,10 @@ interface DryRunProps {
 }
 
 /** Runs the whole program as a dry run, and shows what it would change. */
-function DryRun({ approval: { execution, door }, isHere, onExecution }: DryRunProps) {
+function DryRun({ approval, isHere, onExecution }: DryRunProps) {
+  const { door } = approval;
   const { isRunning, run } = useAction();
-  // The name of a program within another one has a dash.
-  const [id = ""] = execution.split("-", 1);
+  const id = executionOf(approval);
   const start = () =>
     run(async () => {
       const { execution: started } = await post<{ execution: string }>(`executions/${id}/again`, {

@@ -4,6 +4,12 @@ import type { PageApproval } from "../../contract.ts";
 import { Age } from "../age.tsx";
 import { Text } from "../text.tsx";
 
+/** A program within another one has a name of its own, which begins with the id of the whole execution. */
+export function executionOf({ execution }: Pick<PageApproval, "execution">): string {
+  const [id = ""] = execution.split("-", 1);
+  return id;
+}
+
 type Facts = NonNullable<PageApproval["facts"]>;
 
 const started: Record<NonNullable<Facts["asker"]>["startedBy"], string> = {
@@ -15,16 +21,19 @@ const started: Record<NonNullable<Facts["asker"]>["startedBy"], string> = {
 
 interface AskerProps {
   approval: PageApproval;
+  /** The title of its execution, which may be the name of the program. */
+  title: string | undefined;
   facts: Facts | undefined;
   /** Undefined if the viewer may not see the execution. */
   onExecution: ((id: string) => void) | undefined;
 }
 
 /** One line: the agent, its folder, the program, the door, the person and the execution. */
-export function Asker({ approval: { execution, door, person }, facts, onExecution }: AskerProps) {
+export function Asker({ approval, title, facts, onExecution }: AskerProps) {
+  const { execution, door, person } = approval;
   const { agent, startedBy, folder, program } = facts?.asker ?? {};
   const by = agent ?? (startedBy && started[startedBy]);
-  const [id = ""] = execution.split("-", 1);
+  const id = executionOf(approval);
   return (
     <ul class="asker" aria-label="Asked by">
       {by !== undefined && (
@@ -37,7 +46,7 @@ export function Asker({ approval: { execution, door, person }, facts, onExecutio
           in <Text>{folder}</Text>
         </li>
       )}
-      {program !== undefined && (
+      {program !== undefined && program !== title && (
         <li>
           program <Text>{program}</Text>
         </li>

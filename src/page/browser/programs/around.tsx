@@ -120,7 +120,7 @@ function StartsAfterEvents({ program, triggers, onChanged }: TriggersProps) {
   const notices = useNotices();
   const remove = async (id: string) => {
     await post("programs/off", { name: id, door: program.door });
-    notices.say(`Removed ${id}, with its events that were not begun`);
+    notices.say(`Removed the trigger ${id}, with its events that were not begun`);
     await onChanged();
   };
   return (
@@ -146,7 +146,7 @@ function StartsAfterEvents({ program, triggers, onChanged }: TriggersProps) {
               <span class="about"> at most {perMinute} a minute</span>
             </span>
             <span class="line-actions">
-              <AskedButton question={`Really remove ${id}?`} action={() => remove(id)}>
+              <AskedButton question={`Really remove the trigger ${id}?`} action={() => remove(id)}>
                 Remove
               </AskedButton>
             </span>
