@@ -271,6 +271,8 @@ class Daemon {
           return this.#refusal(request) ?? (await this.#run(request));
         case "POST /restart":
           return this.#refusal(request) ?? (await this.#restart(request));
+        case "POST /relist":
+          return this.#refusal(request) ?? (await this.#relist(request));
         case "POST /cancel":
           return answerOf({ cancelled: await this.#cancel(cancelledIn(bodyIn(body))) });
         case "POST /adopt": {
@@ -291,7 +293,7 @@ class Daemon {
         default:
           throw new ClaudikinsError(
             "USAGE",
-            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /restart, POST /adopt, POST /ui, GET /status or POST /stop`,
+            `Unknown route ${route}: use POST /call, POST /run, POST /cancel, POST /executions, POST /restart, POST /relist, POST /adopt, POST /ui, GET /status or POST /stop`,
           );
       }
     } catch (thrown) {
@@ -345,6 +347,20 @@ class Daemon {
       const signal = AbortSignal.any([left, this.#closing.signal]);
       const { tools } = await app.catalog.tools(server, { signal });
       return answerOf({ ended, tools: tools.length });
+    });
+  }
+
+  /** Our own apps have listed it when this resolves. A server that fails is listed with its next call. */
+  async #relist({ body, signal: left }: DaemonRequest): Promise<DaemonAnswer> {
+    return this.#busy(async () => {
+      const { server } = restartIn(bodyIn(body));
+      const told = this.#options.sharedServers.listsChanged(server);
+      const signal = AbortSignal.any([left, this.#closing.signal]);
+      const users = this.#apps.withOwnPools.filter(
+        ({ config, pool }) => config.servers.has(server) && pool.state(server).state === "ready",
+      );
+      await Promise.allSettled(users.map(({ catalog }) => catalog.verify(server, signal)));
+      return answerOf({ told });
     });
   }
 

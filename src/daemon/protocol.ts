@@ -16,6 +16,8 @@
  *   `program` and `input` name a saved program, and `again` an execution whose code is run again. With `dryRun`, it is a dry run. `isFromPage` says that it
  *   was written on the page, and `codeOf` names the execution whose code was opened there.
  * - `POST /restart` with `{"server"}` ends the processes of a server and starts it again: `{"ended", "tools"}`, both numbers.
+ * - `POST /relist` with `{"server"}` makes all users of the server's processes list its tools again, as after a change that it has announced: `{"told"}`,
+ *   the number of processes. Definitions may have been accepted since.
  * - `POST /run` with `{"id"?, "source", "limits"?, "check"?}` runs a program while the caller waits: `{"outcome", "value"?, "folders"}`, the stored
  *   form of the outcome and the folders of the config. A caller that is gone cancels it. EXECUTION_WAITS says that it waits for a decision elsewhere.
  * - `POST /cancel` with `{"id"}` cancels such a program, whose caller still gets the outcome: `{"cancelled": boolean}`.

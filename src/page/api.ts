@@ -100,6 +100,8 @@ interface PageApiOptions {
   background: Background;
   /** Opens an app with another config, to try a server before it is added. */
   openConfig(config: Config): Promise<App>;
+  /** Opens an app with the servers that run already in the daemon. */
+  openRunning(): Promise<App>;
   /** The tokens of serve --http for the config. Throws if they cannot be read. */
   tokens(): PageToken[];
   /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
@@ -133,7 +135,7 @@ export class PageApi {
     this.#executions = new ExecutionsReader(app);
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
-    this.#held = new HeldOnPage(app, env);
+    this.#held = new HeldOnPage(options);
     this.#servers = new ServerActions(options);
     this.#first = new FirstVisit(options);
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
@@ -221,7 +223,12 @@ export class PageApi {
         return held.accept(server, marks);
       },
       "POST api/servers/check": async ({ body }) => servers.check((await body(serverBody)).server),
-      "POST api/servers/restart": async ({ body }) => background.restart((await body(serverBody)).server),
+      "POST api/servers/restart": async ({ body }) => {
+        const { server } = await body(serverBody);
+        const restarted = await background.restart(server);
+        if (app.catalog.held(server)) await held.listAgain(server);
+        return restarted;
+      },
       "GET api/servers/log": (call) => servers.log(serverIn(call)),
       "POST api/servers/switch": async ({ body }) => {
         const { server, isOn } = await body(switchBody);

@@ -134,13 +134,17 @@ const shortName = z.string().min(1).max(200);
 export const serverBody = z.strictObject({ server: name });
 export const switchBody = z.strictObject({ server: name, isOn: z.boolean() });
 
-/** `what` is a name of the catalog, an address, a command, the place of a document, or an entry. `values` are variables, or headers of an address. */
+/**
+ * `what` is a name of the catalog, an address, a command, the place of a document, or an entry. `values` are variables, or headers of an address.
+ * `secrets` are set for the server.
+ */
 export const newServerBody = z.strictObject({
   kind: z.enum(["catalog", "address", "command", "openapi", "graphql", "entry"]),
   name: z.string().max(200).optional(),
   what: longText,
   values: z.record(z.string().max(200), z.string().max(100_000)),
   auth: z.string().min(1).max(100_000).optional(),
+  secrets: z.array(z.strictObject({ name: shortName, value: z.string().max(200_000) })).max(100),
 });
 export type NewServerBody = z.infer<typeof newServerBody>;
 

@@ -1,12 +1,15 @@
 /** Shows the tools on the page that are held because their definitions changed, and accepts them. */
 import type { App } from "../app/app.ts";
+import { messageOf } from "../base/errors.ts";
 import { lineDifference } from "../base/line-difference.ts";
 import type { Environment } from "../config/environment.ts";
 import { digestOf } from "../config/trust/marks.ts";
+import { checkServers } from "../tools/catalog/inventory.ts";
 import { definitionText } from "../tools/definitions/definition-text.ts";
 import {
   acceptTools,
   heldServers,
+  type ReviewedServer,
   type ReviewedTool,
   recordsStamp,
   type Surroundings,
@@ -14,29 +17,63 @@ import {
 import { Cached } from "./cached.ts";
 import { driftOnPage } from "./drift.ts";
 import { RefusedRequest } from "./guard.ts";
+import { pageCheckMs } from "./limits.ts";
+import type { Background } from "./program-actions.ts";
 import type { PageHeld } from "./servers-contract.ts";
 
 /** Lines of the difference between two definitions. `claudikins review` shows all. */
 const maxShownDiffLines = 400;
 
+interface HeldOptions {
+  app: App;
+  env: Environment;
+  /** Opens an app with the servers that run already, in the daemon or elsewhere. */
+  openRunning(): Promise<App>;
+  background: Pick<Background, "relist">;
+}
+
 export class HeldOnPage {
   readonly #app: App;
   readonly #env: Environment;
+  readonly #openRunning: () => Promise<App>;
+  readonly #background: Pick<Background, "relist">;
   readonly #surroundings: () => Surroundings;
   /** Cached, because the page asks for the numbers with each change, and reading the records of many tools takes 20 ms. */
   readonly #counts = new Cached<Map<string, number>>();
+  /** The listings that are under way, by server. */
+  readonly #listings = new Map<string, Promise<void>>();
 
-  constructor(app: App, env: Environment) {
+  constructor({ app, env, openRunning, background }: HeldOptions) {
     this.#app = app;
     this.#env = env;
+    this.#openRunning = openRunning;
+    this.#background = background;
     this.#surroundings = () => ({ config: app.config, env, cwd: app.cwd });
   }
 
-  /** The number of held tools of each server that has some. */
+  /**
+   * The number of held tools of each server that has some. A server is listed again in the background if another process has accepted one of its
+   * tools.
+   */
   counts(): Map<string, number> {
     const surroundings = this.#surroundings();
     return this.#counts.get(recordsStamp(surroundings), () => {
-      return new Map(heldServers(surroundings).map(({ server, tools }) => [server, tools.length]));
+      const all = heldServers(surroundings);
+      for (const server of this.#acceptedElsewhere(all)) {
+        this.listAgain(server).catch((error: unknown) =>
+          this.#app.log.debug(`${server}: cannot refresh its tools: ${messageOf(error)}`),
+        );
+      }
+      return new Map(all.map(({ server, tools }) => [server, tools.length]));
+    });
+  }
+
+  /** The servers of which the page lacks tools that are no longer held. */
+  #acceptedElsewhere(held: readonly ReviewedServer[]): string[] {
+    const { catalog, config } = this.#app;
+    return [...config.servers.keys()].filter((name) => {
+      const still = new Set(held.find(({ server }) => server === name)?.tools.map(({ tool }) => tool));
+      return catalog.held(name)?.tools.some((tool) => !still.has(tool.name)) === true;
     });
   }
 
@@ -47,7 +84,10 @@ export class HeldOnPage {
     return { server: name, isUpgrade, before, now, tools: tools.map(shown), programs };
   }
 
-  /** Accepts the tools as they were shown. Throws RefusedRequest if one has changed since. */
+  /**
+   * Accepts the tools as they were shown, and makes all processes list the running server again. A tool is held once more if the server still lists its former
+   * definition. Throws RefusedRequest if one has changed since.
+   */
   async accept(name: string, marks: Readonly<Record<string, string>>): Promise<PageHeld> {
     const held = heldServers(this.#surroundings()).find(({ server }) => server === name);
     const chosen = (held?.tools ?? []).filter(({ tool }) => Object.hasOwn(marks, tool));
@@ -55,11 +95,31 @@ export class HeldOnPage {
       throw new RefusedRequest(409, "The server has changed a tool once more since it was shown", "Look at it again.");
     }
     await acceptTools(chosen, this.#surroundings());
+    if (chosen.length > 0) {
+      // A daemon of an earlier version cannot do this.
+      await this.#background.relist(name).catch((error: unknown) => this.#app.log.debug(messageOf(error)));
+      await this.listAgain(name);
+    }
     return this.of(name);
+  }
+
+  /** Lists the running server, or else starts it, so that the page has its tools. A server that fails is listed with its next use. */
+  listAgain(name: string): Promise<void> {
+    const listing = this.#listings.get(name) ?? this.#list(name).finally(() => this.#listings.delete(name));
+    this.#listings.set(name, listing);
+    return listing;
+  }
+
+  async #list(name: string): Promise<void> {
+    const { catalog, config } = this.#app;
+    await using running = await this.#openRunning();
+    await checkServers(running, { signal: AbortSignal.timeout(pageCheckMs), only: [name] });
+    const listed = running.catalog.find(name);
+    if (listed && config.servers.has(name)) catalog.takeListed(listed);
   }
 }
 
-function shown({ tool, why, suspicions, before, now }: ReviewedTool): PageHeld["tools"][number] {
+function shown({ tool, why, suspicions, before, now, isFormer }: ReviewedTool): PageHeld["tools"][number] {
   const lines = lineDifference(before ? definitionText(before) : "", definitionText(now));
   return {
     tool,
@@ -67,6 +127,7 @@ function shown({ tool, why, suspicions, before, now }: ReviewedTool): PageHeld["
     why,
     suspicions,
     isKnown: before !== undefined,
+    isFormer,
     lines: lines.slice(0, maxShownDiffLines),
     left: Math.max(0, lines.length - maxShownDiffLines),
   };

@@ -67,6 +67,8 @@ export interface Background {
   start(program: StartedInBackground): Promise<string>;
   /** Ends the processes of a server, and starts it again. Throws what starting it throws. */
   restart(server: string): Promise<{ ended: number; tools: number }>;
+  /** Makes the processes that use a server list its tools again, if a daemon runs. */
+  relist(server: string): Promise<void>;
   /** The address of the page of another config. It works once, for a minute. */
   pageOf(file: string): Promise<string>;
   /** Starts a daemon if none is running. Returns false if there can be none. */

@@ -2,10 +2,12 @@
 import { dirname } from "node:path";
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
+import { readIfThere } from "../base/files.ts";
 import { type ConfigFile, openConfigFile } from "../config/config-file.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { logsFolder } from "../config/locations.ts";
+import { referencesIn, referringParts } from "../config/secrets/references.ts";
 import { configOwner, logFile } from "../servers/logs/place.ts";
 import { readLog } from "../servers/logs/read-logs.ts";
 import { haveSecrets } from "../setup/agents/secrets.ts";
@@ -13,6 +15,7 @@ import { readPasted } from "../setup/agents/supported/pasted.ts";
 import { catalogEntry, findInCatalog, type NewServer, notInCatalog } from "../setup/settings/add-server.ts";
 import { configWith, tryAndSave } from "../setup/settings/add-servers.ts";
 import { requireTrusted } from "../setup/settings/change-policy.ts";
+import { withEntrySecrets } from "../setup/settings/entry-secrets.ts";
 import { removeServers } from "../setup/settings/remove-servers.ts";
 import { sourceEntry } from "../setup/settings/source-entry.ts";
 import { switchServers } from "../setup/settings/switch-servers.ts";
@@ -97,7 +100,10 @@ export class ServerActions {
     if (app.catalog.index.servers.length > 0) await app.catalog.prune();
   }
 
-  /** Tries the server, and adds it only if it works, needs a variable, or needs a sign-in. From the demo, the user's own config gets it. Throws why not. */
+  /**
+   * Sets the server's secrets, tries it, and adds it only if it works, needs a variable, or needs a sign-in. From the demo, the user's own config
+   * gets it. Throws why it was not added. Its secrets are removed in that case.
+   */
   async add(body: NewServerBody): Promise<PageAdded> {
     const { env, isAnswered, app, openConfig, background } = this.#options;
     const { origin } = app.config;
@@ -112,22 +118,23 @@ export class ServerActions {
       });
     }
     const { text, config } = await configWith(servers, configFile, env);
-    await using tried = await openConfig(config);
-    const checked = await tryAndSave(
-      servers,
-      { configFile, text },
-      { catalog: tried.catalog, env, isChecked: true, signal: AbortSignal.timeout(pageCheckMs), place },
-    );
+    const isWritten = () => readIfThere(configFile.file) === text;
+    const referred = referencesIn(servers.map(({ entry }) => referringParts(entry)));
+    const secrets = body.secrets.filter(({ name }) => referred.has(`\${secret:${name}}`));
+    const { done, notes: ofSecrets } = await withEntrySecrets(secrets, { env, isWritten }, async () => {
+      await using tried = await openConfig(config);
+      const signal = AbortSignal.timeout(pageCheckMs);
+      const options = { catalog: tried.catalog, env, isChecked: true, signal, place } as const;
+      const checked = await tryAndSave(servers, { configFile, text }, options);
+      return { checked, listed: servers.flatMap(({ name }) => tried.catalog.find(name) ?? []) };
+    });
     await app.reload?.refresh();
-    for (const { name } of servers) {
-      const listed = tried.catalog.find(name);
-      if (listed && app.config.servers.has(name)) app.catalog.takeListed(listed);
-    }
+    for (const listed of done.listed) if (app.config.servers.has(listed.name)) app.catalog.takeListed(listed);
     const secret = configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry));
     return {
       added: servers.map(({ name, notes: own }, at) => {
-        const found = checked.get(name);
-        const notes = at === 0 && secret ? [...own, withSecret] : own;
+        const found = done.checked.get(name);
+        const notes = at === 0 ? [...own, ...ofSecrets, ...(secret ? [withSecret] : [])] : own;
         return {
           server: name,
           tools: found?.tools,

@@ -86,6 +86,8 @@ describe("a change", () => {
       review: { held: [{ server: "bank", upgrade: false, tools: [{ tool: "pay", accepted: false }] }] },
     });
     expect((await run("review", "--accept", "bank.pay")).stdout).toBe("Accepted bank.pay\n");
+    const after = await run("list");
+    expect(after.stdout + after.stderr).not.toMatch(/held/i);
     expect((await run("call", "bank.pay", "invoice=1")).stdout).toBe("called pay\n");
     expect((await run("review", "--check")).exitCode).toBe(0);
   });

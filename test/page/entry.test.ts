@@ -1,10 +1,11 @@
 /** The entry of a server on the page: it is shown without secrets, changed after it was tried, and undone. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { storedSecrets } from "../../src/config/secrets/store.ts";
+import { readSecret, storedSecrets } from "../../src/config/secrets/store.ts";
 import type { PageEntry, PageEntryChanged } from "../../src/page/servers-contract.ts";
 import { auditLines } from "../support/audit.ts";
 import { Page } from "../support/page.ts";
+import { shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { Scene } from "./scene.ts";
 
@@ -146,6 +147,34 @@ test("nothing changes if the server does not start, the entry is another one, or
     for (const value of [ofEnv, ofArgument]) expect(answer).not.toContain(value);
   }
   expect(config()).toBe(text);
+});
+
+const add = async (body: object) => {
+  const answer = await page.post("api/servers/add", { values: {}, secrets: [], ...body });
+  return { status: answer.status, got: await answer.text() };
+};
+
+test("the secrets of a new server are set before it is tried, and removed if it is not added; one that is set already stays", async () => {
+  const name = "NEW_KEY";
+  const given = {
+    kind: "command",
+    values: { KEY: `\${secret:${name}}` },
+    secrets: [{ name, value: "value-of-the-new" }],
+  };
+  const failed = await add({ ...given, name: "new", what: "no-such-program" });
+  expect([failed.status, failed.got]).toEqual([422, expect.stringContaining("command not found")]);
+  expect([storedSecrets(scene.env), config()]).toEqual([[], text]);
+  const what = shellLine([echo.command, ...echo.args]);
+  const added = await add({ ...given, name: "new", what });
+  expect([added.status, added.got]).toEqual([200, expect.not.stringContaining("value-of-the-new")]);
+  expect(config()).not.toContain("value-of-the-new");
+  expect(await readSecret(name, scene.env)).toBe("value-of-the-new");
+  const again = await add({ ...given, name: "other", what, secrets: [{ name, value: "another-value" }] });
+  expect([again.status, again.got]).toEqual([422, expect.stringContaining("There already is a secret")]);
+  expect(await readSecret(name, scene.env)).toBe("value-of-the-new");
+  const unused = { name: "UNUSED", value: "1" };
+  expect((await add({ kind: "command", name: "third", what, secrets: [unused] })).status).toBe(200);
+  expect(storedSecrets(scene.env).map((each) => each.name)).toEqual([name]);
 });
 
 test("another page can neither read nor change it, with the cookie or without", async () => {

@@ -25,7 +25,15 @@ async function listed<T>(tools: object[], work: (app: App, held: HeldOnPage) => 
   folder.write("tools.json", { version: "1.0.0", tools });
   await using app = await folder.open();
   await app.catalog.list("bank");
-  return await work(app, new HeldOnPage(app, { HOME: folder.path }));
+  return await work(
+    app,
+    new HeldOnPage({
+      app,
+      env: { HOME: folder.path },
+      openRunning: () => folder.open(),
+      background: { relist: async () => {} },
+    }),
+  );
 }
 
 test("a held tool is shown with its reasons and its difference, and accepted as shown", async () => {

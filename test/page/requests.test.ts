@@ -238,7 +238,7 @@ describe("with a session", () => {
 
   /** Changes that would start a program or write the config, as another page would ask for them. */
   const changes: [path: string, body: object][] = [
-    ["api/servers/add", { kind: "command", name: "evil", what: "touch hacked", values: {} }],
+    ["api/servers/add", { kind: "command", name: "evil", what: "touch hacked", values: {}, secrets: [] }],
     ["api/servers/check", { server: "shop" }],
     ["api/servers/restart", { server: "shop" }],
     ["api/servers/switch", { server: "shop", isOn: false }],

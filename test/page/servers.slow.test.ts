@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { readSecret, storedSecrets } from "../../src/config/secrets/store.ts";
 import { auditLines } from "../support/audit.ts";
 import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
@@ -156,12 +157,67 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.getByText("OpenAPI", { exact: true }).click();
     await page.getByRole("textbox", { name: "Document" }).fill(path);
     await page.getByLabel("Name for the config").fill("with-key");
+    expect(await page.getByLabel("Credential").getAttribute("type")).toBe("password");
     await page.getByLabel("Credential").fill("k-123");
+    await page.getByText("the entry refers to ${secret:WITH_KEY_KEY}").waitFor();
     await button(page, "Try it and add it").click();
     await page.getByRole("heading", { name: "with-key" }).waitFor();
+    expect(servers().mcpServers["with-key"]).toEqual({ openapi: path, auth: "${secret:WITH_KEY_KEY}" });
+    expect(await readSecret("WITH_KEY_KEY", scene.env)).toBe("k-123");
     await page.locator(".tool").waitFor();
     expect(await page.getByText("You are not signed in").count()).toBe(0);
     expect(opened.said).toEqual([]);
+  });
+
+  test("keys of variables, headers and schemes become secrets, unless this is unticked; a failed trial keeps the form and no secret", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const { command, args } = fixture("echo");
+    await button(page, "Add a server").click();
+    await page.getByText("Command", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Command" }).fill("no-such-program-of-ours");
+    await page.getByLabel("Name for the config").fill("keyed");
+    for (const [name, value] of [
+      ["API_KEY", "k-of-the-variable"],
+      ["MODE", "fast"],
+    ] as const) {
+      await button(page, "Add a variable").click();
+      await page.getByLabel("Name of the variable").last().fill(name);
+      await page.getByLabel("Value", { exact: true }).last().fill(value);
+    }
+    await page
+      .getByRole("checkbox", { name: /Keep it as a secret/ })
+      .last()
+      .uncheck();
+    expect(await page.getByLabel("Value", { exact: true }).first().getAttribute("type")).toBe("password");
+    expect(await page.getByLabel("Value", { exact: true }).last().getAttribute("type")).toBe("text");
+    await button(page, "Try it and add it").click();
+    await page.getByText("command not found: no-such-program-of-ours").first().waitFor();
+    expect(storedSecrets(scene.env)).toEqual([]);
+    expect(await page.getByLabel("Value", { exact: true }).first().inputValue()).toBe("k-of-the-variable");
+    await page.getByRole("textbox", { name: "Command" }).fill(shellLine([command, ...args]));
+    await button(page, "Try it and add it").click();
+    await page.getByText("Added keyed: 1 tool.").waitFor();
+    const env = { API_KEY: "${secret:API_KEY}", MODE: "fast" };
+    expect(servers().mcpServers["keyed"]).toEqual({ command, args, env });
+    expect(await readSecret("API_KEY", scene.env)).toBe("k-of-the-variable");
+    const path = scene.folder.write("rooms.json", {
+      openapi: "3.1.0",
+      info: { title: "Rooms", version: "1" },
+      paths: {},
+    });
+    await button(page, "Add a server").click();
+    await page.getByText("OpenAPI", { exact: true }).click();
+    await page.getByRole("textbox", { name: "Document" }).fill(path);
+    await page.getByLabel("Name for the config").fill("rooms");
+    await page.getByLabel("Credential").fill("apiKey=k-of-the-scheme");
+    await page.getByText("the entry refers to ${secret:ROOMS_KEY}").waitFor();
+    const sent = page.waitForRequest(/servers\/add$/);
+    await button(page, "Try it and add it").click();
+    expect((await sent).postDataJSON()).toMatchObject({
+      auth: "apiKey=${secret:ROOMS_KEY}",
+      secrets: [{ name: "ROOMS_KEY", value: "k-of-the-scheme" }],
+    });
   });
 
   test("a server that does not start, or has a name that is taken, is not added, and the form keeps what was typed", async () => {
@@ -190,7 +246,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await button(page, "Add a server").click();
     await page.getByRole("textbox", { name: "Server" }).fill("issue tracker");
     await page.getByRole("textbox", { name: "Server" }).fill("github");
-    await page.getByText("Write keys as").waitFor();
+    await page.getByText("A key that you type is kept as a secret").waitFor();
     await page.getByRole("textbox", { name: "Server" }).fill("brave");
     await page.getByRole("list", { name: "Servers of the catalog" }).getByRole("button").first().click();
     await page.getByLabel(/^BRAVE_API_KEY/).waitFor();

@@ -8,13 +8,8 @@ import { serverFolder } from "../../config/discover.ts";
 import { storedSecret } from "../../config/secrets/store.ts";
 import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { haveSecrets, maskOf } from "../../setup/agents/secrets.ts";
-import {
-  changeEntry,
-  type EntryChange,
-  type EntrySecret,
-  plannedEntry,
-  referringTo,
-} from "../../setup/settings/edit-entry.ts";
+import { changeEntry, type EntryChange, plannedEntry, referringTo } from "../../setup/settings/edit-entry.ts";
+import type { EntrySecret } from "../../setup/settings/entry-secrets.ts";
 import { isTrustedFile, untrustedText } from "../../setup/trust/trust-config.ts";
 import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { command, flag, option, place, repeatable, several } from "../command.ts";

@@ -25,6 +25,8 @@ import {
   withSessions,
 } from "../../tools/catalog/inventory.ts";
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
+import { heldServers } from "../../tools/definitions/review.ts";
+import type { RegistryServer } from "../../tools/model.ts";
 import { heldLines } from "../../tools/search/held-tools.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs, doorArgs } from "../flags/config-flags.ts";
@@ -107,7 +109,10 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
       checkServers(app, { signal: io.interrupted, onServer }),
     );
   const facts: CheckedServer[] = isChecked ? await check() : await withHeld(inventory(app), origin, io.env);
-  const enabled = await withSessions(facts, app.catalog);
+  const known = stillHeld(app);
+  const namesOf = new Map(known.map(({ name, held }) => [name, held?.tools.map((tool) => tool.name)]));
+  const current = facts.map((each) => ({ ...each, held: each.held && namesOf.get(each.server) }));
+  const enabled = await withSessions(current, app.catalog);
   const servers: CheckedServer[] = [...enabled, ...disabledServers(app.config)];
   const document = {
     config: origin.kind === "demo" ? null : origin.file,
@@ -120,7 +125,7 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   }
   const failure = failureOf(enabled);
   const problems = servers.flatMap(({ problem }) => (problem ? [`\n${errorText(asError(problem), io.stderr)}`] : []));
-  problems.push(...heldLines(app.catalog.visibleServers).map((line) => `\n${line}\n`));
+  problems.push(...heldLines(known).map((line) => `\n${line}\n`));
   for (const misfit of servers.flatMap(({ misfits = [] }) => misfits)) problems.push(`\nwarning: ${misfit}\n`);
   problems.push(...mistakeLines(app.config).map((line) => `\nwarning: ${line}\n`));
   if (failure?.code === "CANCELLED") problems.push(`\n${errorText(failure, io.stderr)}`);
@@ -131,6 +136,21 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
     failure,
     beside: { list: document },
   };
+}
+
+/** The stored servers, without held tools that were accepted since they were listed. */
+function stillHeld({ catalog, config, env, cwd }: App): RegistryServer[] {
+  const isReviewed = ({ name }: RegistryServer) => catalog.isReviewed(name);
+  const servers = catalog.visibleServers;
+  if (!servers.some(isReviewed)) return servers;
+  const records = heldServers({ config, env, cwd });
+  return servers.map((stored) => {
+    if (!stored.held || !isReviewed(stored)) return stored;
+    const names = new Set(records.find(({ server }) => server === stored.name)?.tools.map(({ tool }) => tool));
+    const { held, ...rest } = stored;
+    const tools = held.tools.filter(({ name }) => names.has(name));
+    return tools.length === 0 ? rest : { ...rest, held: { ...held, tools } };
+  });
 }
 
 /** The user's own config, if it matters for the servers of a project. */
@@ -161,7 +181,7 @@ async function toolsAnswer(servers: string[], flags: ToolFlags, io: Io): Promise
   const notListed = missing.map(
     ({ server, message, hint }) => `Not listed: ${server} (${[message, hint].filter(Boolean).join(". ")})\n`,
   );
-  const held = heldLines(app.catalog.visibleServers).map((line) => `${line}\n`);
+  const held = heldLines(stillHeld(app)).map((line) => `${line}\n`);
   const isEmpty = tools.length + missing.length + held.length === 0;
   return {
     json: document,

@@ -18,6 +18,8 @@ import { didYouMean } from "../../base/near-names.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import type { Config } from "../../config/load.ts";
+import { DaemonClient } from "../../daemon/client.ts";
+import { statusOf } from "../../daemon/peers.ts";
 import { type Drift, driftText, programText } from "../../programs/drift/drift.ts";
 import { reasonText } from "../../programs/drift/reasons.ts";
 import { unifiedDiff } from "../../setup/unified-diff.ts";
@@ -33,7 +35,7 @@ import {
 } from "../../tools/definitions/review.ts";
 import { toolId } from "../../tools/model.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { configArgs, openConfig } from "../flags/config-flags.ts";
+import { configArgs, openConfig, usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { reasonShape } from "../programs/reason-shape.ts";
@@ -115,10 +117,10 @@ export default command({
     if (args.init) return made(surroundings);
     if (args.check) return checked(args, surroundings, io);
     const chosen = chosenServers(args.names, heldServers(surroundings), config);
-    if (args.accept) return accepted(chosen, surroundings);
+    if (args.accept) return accepted(chosen, args, surroundings, io);
     const isShown = args.names.length > 0;
     const drift = await driftIf(chosen, args, io);
-    if (isShown && !args.json && canAsk(io)) return asked(chosen, drift, surroundings, io);
+    if (isShown && !args.json && canAsk(io)) return asked(chosen, drift, args, surroundings, io);
     const { text = "", ...more } = isShown ? diffs(chosen) : overview(chosen);
     const shown = text + brokenText(drift);
     return { json: { ...documentOf(chosen), ...driftJson(drift) }, ...(shown === "" ? {} : { text: shown }), ...more };
@@ -186,7 +188,18 @@ function overview(servers: readonly ReviewedServer[]): Pick<CommandAnswer, "text
   ]);
   const [first] = servers;
   const next = `\nTo see the differences: claudikins review ${shellWord(first!.server)}\n`;
-  return { text: `${lines.join("\n")}\n`, note: next };
+  return { text: `${lines.join("\n")}\n`, note: restartText(servers) + next };
+}
+
+/** How servers get rid of definitions from before an accepted change. */
+function restartText(servers: readonly ReviewedServer[]): string {
+  const old = servers.filter(({ tools }) => tools.some(({ isFormer }) => isFormer));
+  return old
+    .map(
+      ({ server }) =>
+        `${server} still lists a definition from before a change that was accepted. If it still runs its earlier program: claudikins daemon restart ${shellWord(server)}\n`,
+    )
+    .join("");
 }
 
 function reasonsOf({ why, suspicions }: ReviewedTool): string {
@@ -204,7 +217,7 @@ function diffs(servers: readonly ReviewedServer[]): Pick<CommandAnswer, "text" |
   if (servers.length === 0) return { note: "Nothing of this is held.\n" };
   const [first] = servers;
   const next = `To accept: claudikins review --accept ${shellWord(first!.server)}\n`;
-  return { text: servers.map(diffText).join("\n"), note: next };
+  return { text: servers.map(diffText).join("\n"), note: restartText(servers) + next };
 }
 
 function diffText(server: ReviewedServer): string {
@@ -254,6 +267,7 @@ function brokenText(drift: Drift | undefined): string {
 async function asked(
   servers: readonly ReviewedServer[],
   drift: Drift | undefined,
+  args: ReviewArgs,
   surroundings: Surroundings,
   io: Io,
 ): Promise<CommandAnswer> {
@@ -268,13 +282,41 @@ async function asked(
     if (await confirm(io, `Accept ${what}?`)) taken.push(...tools);
   }
   await acceptTools(taken, surroundings);
-  return { text: acceptedText(taken) };
+  return { text: acceptedText(taken), note: await stillOld(taken, args, surroundings, io) };
 }
 
-async function accepted(servers: readonly ReviewedServer[], surroundings: Surroundings): Promise<CommandAnswer> {
+async function accepted(
+  servers: readonly ReviewedServer[],
+  args: ReviewArgs,
+  surroundings: Surroundings,
+  io: Io,
+): Promise<CommandAnswer> {
   const tools = servers.flatMap((each) => each.tools);
   await acceptTools(tools, surroundings);
-  return { json: documentOf(servers, () => true), text: acceptedText(tools) };
+  const note = await stillOld(tools, args, surroundings, io);
+  return { json: documentOf(servers, () => true), text: acceptedText(tools), note };
+}
+
+/** Makes all processes list the servers that the daemon runs again, and says which of them still list what was replaced. Starts nothing. */
+async function stillOld(
+  tools: readonly ReviewedTool[],
+  args: ReviewArgs,
+  surroundings: Surroundings,
+  io: Io,
+): Promise<string> {
+  if (tools.length === 0 || !usesDaemon({}, io.env)) return "";
+  const { origin } = surroundings.config;
+  const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, io.env);
+  const status = await statusOf(client.place.socket).catch(() => undefined);
+  const servers = [...new Set(tools.map(({ server }) => server))];
+  // A daemon of an earlier version cannot do this.
+  for (const server of status ? servers : []) await client.postToRunning("/relist", { server }).catch(() => undefined);
+  const running = new Set(status?.held.map(({ server }) => server));
+  const only = servers.filter((server) => running.has(server));
+  if (only.length === 0) return "";
+  await using app = await openApp(io, args);
+  await checkServers(app, { signal: io.interrupted, only });
+  return restartText(heldServers(surroundings).filter(({ server }) => only.includes(server)));
 }
 
 function acceptedText(tools: readonly ReviewedTool[]): string {

@@ -62,6 +62,7 @@ export async function openPage({ file, trust, cwd, log }: PageOptions, io: Io): 
       return openApp({ ...io, cwd }, { config: file, door, trust }, how);
     },
     openConfig: (config) => appOf(config, io, { cwd }),
+    openRunning: () => openApp({ ...io, cwd }, { config: file, trust }, { asks: false }),
     tokens: () => tokensOf(configOwner(app.config.origin), env),
     background: backgroundOf(file, isAnswered, env),
     // The variables of a changed config may lead to another daemon.
@@ -103,6 +104,9 @@ function backgroundOf(file: string | undefined, isAnswered: boolean, env: Io["en
       if (!usesDaemon({}, env))
         throw new ClaudikinsError("USAGE", "There can be no daemon here, so no server stays running");
       return (await client().post("/restart", { server })) as { ended: number; tools: number };
+    },
+    async relist(server) {
+      if (usesDaemon({}, env)) await client().postToRunning("/relist", { server });
     },
     async pageOf(config) {
       if (!usesDaemon({}, env)) throw new ClaudikinsError("USAGE", "There can be no daemon here, so there is no page");

@@ -161,6 +161,11 @@ export class SharedServer {
     for (const port of this.#users.keys()) this.moveOut(port);
   }
 
+  /** Tells all users what the server would tell them if its tools had changed. */
+  toolsChanged(): void {
+    this.#tells({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+  }
+
   /** Resolves when the process has ended. */
   async close(why: string): Promise<void> {
     this.#end({ how: why, lastWords: [], kind: "gone" });

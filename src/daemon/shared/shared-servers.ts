@@ -126,6 +126,13 @@ export class SharedServers implements AsyncDisposable {
     return running.length;
   }
 
+  /** Tells the users of a server's processes that its tools have changed. Returns the number of processes. */
+  listsChanged(name: string): number {
+    const running = [...this.#servers.values()].filter((shared) => shared.name === name);
+    for (const shared of running) shared.toolsChanged();
+    return running.length;
+  }
+
   /** Ends all processes. Resolves when they have ended. */
   async close(): Promise<void> {
     for (const shared of [...this.#servers.values()]) this.#ending.add(shared.close("claudikins is closing"));

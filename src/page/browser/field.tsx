@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
 import { Text } from "./text.tsx";
 
-interface FieldProps {
+export interface FieldProps {
   name: string;
   value: string;
   /** Shown after the name. */

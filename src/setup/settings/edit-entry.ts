@@ -10,9 +10,8 @@ import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { bundlesFolder } from "../../config/locations.ts";
 import { pathText } from "../../config/policy.ts";
-import { removeNamedSecrets, requireSecretName, setNamedSecret } from "../../config/secrets/change.ts";
+import { requireSecretName } from "../../config/secrets/change.ts";
 import { referencesIn, referringParts } from "../../config/secrets/references.ts";
-import { storedSecret } from "../../config/secrets/store.ts";
 import { sourceKinds } from "../../config/sources.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
@@ -20,6 +19,7 @@ import type { RegistryServer } from "../../tools/model.ts";
 import type { CheckedEntry } from "./add-server.ts";
 import { configToTry, tryAndSave } from "./add-servers.ts";
 import type { ChangedText } from "./change-policy.ts";
+import { type EntrySecret, withEntrySecrets } from "./entry-secrets.ts";
 import { entryIn } from "./switches.ts";
 
 /** The keys of an entry that can be changed. Its rules have commands of their own. */
@@ -139,12 +139,6 @@ function differences(before: PortableEntry, after: PortableEntry): string[] {
   });
 }
 
-/** A secret of the user that an entry refers to. Without a value, it must be set already. */
-export interface EntrySecret {
-  name: string;
-  value?: string | undefined;
-}
-
 /**
  * The changes after which an entry refers to the secret: in the place of the variable of this name, or else in a new variable of its program.
  * Empty if it refers to the secret already. Throws USAGE if a server on the network refers to neither.
@@ -197,44 +191,14 @@ export async function changeEntry(
   { server, configFile, text, config, entry }: PlannedEntry,
   { env, secrets, isChecked, signal, place, open, onStart }: ChangeOptions,
 ): Promise<ChangedEntry> {
-  const set: string[] = [];
-  const notes: string[] = [];
-  try {
-    for (const { name, value } of secrets) {
-      if (value === undefined) requireStored(name, env);
-      else {
-        requireFree(name, env);
-        const { note } = await setNamedSecret(name, value, { env });
-        set.push(name);
-        if (note !== undefined) notes.push(`${name}: ${note}`);
-      }
-    }
+  // The file may be written, and the list of tools not.
+  const isWritten = () => readIfThere(configFile.file) === text;
+  const { done, notes } = await withEntrySecrets(secrets, { env, isWritten }, async () => {
     await using app = await open(config);
     const options = { catalog: app.catalog, env, isChecked, signal, place, ...(onStart ? { onStart } : {}) };
     const checked = await tryAndSave([{ name: server, entry, notes: [] }], { configFile, text }, options);
     const found = checked.get(server);
-    const listed = found?.tools === undefined ? undefined : app.catalog.find(server);
-    return { file: configFile.file, before: configFile.text, after: text, checked: found, listed, notes };
-  } catch (error) {
-    // The file may be written, and the list of tools not.
-    if (set.length > 0 && readIfThere(configFile.file) !== text) await removeNamedSecrets(set, env);
-    throw error;
-  }
-}
-
-function requireStored(name: string, env: Environment): void {
-  requireSecretName(name);
-  if (storedSecret(name, env)) return;
-  throw new ClaudikinsError("SECRET_NOT_FOUND", `There is no secret "${name}"`, {
-    hint: `Set it: claudikins secrets set ${name}`,
+    return { checked: found, listed: found?.tools === undefined ? undefined : app.catalog.find(server) };
   });
-}
-
-/** The value of a secret may be in use elsewhere, so it is not replaced by the way. */
-function requireFree(name: string, env: Environment): void {
-  requireSecretName(name);
-  if (!storedSecret(name, env)) return;
-  throw new ClaudikinsError("USAGE", `There already is a secret "${name}", and nothing was changed`, {
-    hint: `Use another name, or replace its value: claudikins secrets set ${name}`,
-  });
+  return { file: configFile.file, before: configFile.text, after: text, ...done, notes };
 }

@@ -86,7 +86,8 @@ export function judged(
     // A harmless rewording does not replace the accepted text, so the next change is compared with the accepted text again.
     const now = acceptedNow(tool);
     const isAccepted = !known || expected === tool.fingerprint;
-    record.accepted.set(tool.name, isAccepted ? now : { ...known, labels: now.labels });
+    const former = known?.former === undefined ? {} : { former: known.former };
+    record.accepted.set(tool.name, isAccepted ? { ...now, ...former } : { ...known, labels: now.labels });
   }
   for (const [name, each] of held) record.held.set(name, each);
   forgetTexts(record.accepted, scene.vanished);
@@ -178,6 +179,9 @@ function sceneOf(
   };
 }
 
+/** Servers read their definitions when they start, and one that runs does not see another program. */
+const asBefore = "it is as before the change that was accepted, so the server may still run its earlier program";
+
 type Findings = Pick<HeldDefinition, "why" | "former">;
 
 /** The reasons to hold a tool. Empty if it passes. */
@@ -193,6 +197,7 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   const lost = known ? lostLabels(known, tool) : [];
   const isAccepted = known === undefined || known.fingerprint === fingerprint;
   if (isAccepted && (inFile === undefined || inFile === fingerprint)) return { why: lost };
+  if (known?.former === fingerprint) return { why: [asBefore, ...lost] };
   const other = byFingerprint.get(fingerprint);
   const moved = other !== undefined && other !== name ? [`it has the definition of "${other}" now`] : [];
   const isKnown =

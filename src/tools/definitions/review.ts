@@ -21,6 +21,8 @@ export interface ReviewedTool {
   /** The accepted definition. Undefined for a new tool, and if its text is not on this machine or no longer kept. */
   before: Definition | undefined;
   now: Definition;
+  /** Whether it is the definition from before the last accepted change: the server may still run its earlier program. */
+  isFormer: boolean;
 }
 
 export interface ReviewedServer {
@@ -76,13 +78,14 @@ function reviewed(server: string, { accepted, held, entry, version, heldFrom }: 
     isUpgrade: heldFrom !== undefined && (heldFrom.entry !== entry || heldFrom.version !== version),
     before: version,
     now: heldFrom?.version,
-    tools: [...held.values()].map(({ name, definition, why, former }) => ({
+    tools: [...held.values()].map(({ name, fingerprint, definition, why, former }) => ({
       server,
       tool: name,
       why,
       suspicions: suspicionsOf(definition),
       before: (accepted.get(name) ?? accepted.get(former ?? ""))?.definition,
       now: definition,
+      isFormer: accepted.get(name)?.former === fingerprint,
     })),
   };
 }
@@ -109,7 +112,8 @@ function accept({ record: file, lockFile, server }: DefinitionsPlace, chosen: re
     if (!held || !Bun.deepEquals(held.definition, now)) continue;
     record.held.delete(tool);
     // A tool that was renamed stays known by its former name: it may come back.
-    record.accepted.set(tool, acceptedNow(held));
+    const former = record.accepted.get(tool)?.fingerprint;
+    record.accepted.set(tool, { ...acceptedNow(held), ...(former === undefined ? {} : { former }) });
     locked.tools.set(tool, held.fingerprint);
   }
   if (record.held.size === 0) {

@@ -185,7 +185,9 @@ describe("between sessions", () => {
     expect(await call("refund", app)).toBe("ok");
     offer([refund, orders]);
     await app.catalog.tools("shop");
-    expect(found(app).held).toEqual({ refund: "the description was rewritten" });
+    expect(found(app).held).toEqual({
+      refund: "it is as before the change that was accepted, so the server may still run its earlier program",
+    });
   });
 
   test("a running process calls a tool as soon as another one has accepted it", async () => {

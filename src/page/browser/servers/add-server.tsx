@@ -2,12 +2,23 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageAdded, PageCatalogServer } from "../../servers-contract.ts";
+import type { PageSecrets } from "../../system-contract.ts";
 import { get, post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text } from "../text.tsx";
+import {
+  credentialRow,
+  emptyRow,
+  type NamedRow,
+  NamedRows,
+  namedChanges,
+  SecretField,
+  secretNames,
+  unnamedChange,
+} from "./entry-values.tsx";
 
 const kinds = {
   catalog: {
@@ -51,10 +62,10 @@ type Kind = keyof typeof kinds;
 
 /** The kinds that take a credential, and the ones that take variables or headers. */
 const credentials: readonly Kind[] = ["openapi", "graphql"];
-const valueTitles: Partial<Record<Kind, [title: string, example: string]>> = {
-  address: ["Headers", "Authorization: Bearer ${DOCS_TOKEN}"],
-  command: ["Variables", "API_KEY=${API_KEY}"],
-};
+const rowTitles: Partial<Record<Kind, "Headers" | "Variables">> = { address: "Headers", command: "Variables" };
+
+/** `scheme=credential`, for one security scheme of an OpenAPI document. Equals signs at the end belong to a credential. */
+const ofScheme = /^([\w.-]+=)(?!=*$)(.+)$/s;
 
 export function AddServer({ onAdded }: { onAdded(name: string): void }) {
   const notices = useNotices();
@@ -63,29 +74,40 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
   const [kind, setKind] = useState<Kind>("catalog");
   const [name, setName] = useState("");
   const [what, setWhat] = useState("");
-  const [auth, setAuth] = useState("");
-  const [lines, setLines] = useState("");
-  const [variables, setVariables] = useState<Record<string, string>>({});
+  const [credential, setCredential] = useState(() => credentialRow("", { value: "", isSecret: true }));
+  const [rows, setRows] = useState<Partial<Record<Kind, NamedRow[]>>>({});
+  const [variables, setVariables] = useState<Record<string, NamedRow>>({});
+  const [secrets, setSecrets] = useState<string[]>([]);
   const [problem, setProblem] = useState<Reason>();
   const [catalog, setCatalog] = useState<PageCatalogServer[]>([]);
   useEffect(() => {
     heading.current?.focus();
     get<PageCatalogServer[]>("servers/catalog").then(setCatalog, setProblem);
+    get<PageSecrets>("secrets").then(
+      (found) => setSecrets(found.secrets.flatMap((each) => (each.place === null ? [] : each.name))),
+      setProblem,
+    );
   }, []);
   const found = kind === "catalog" ? catalog.find((each) => each.name === what.trim().toLowerCase()) : undefined;
   const isNamed = kind !== "catalog" && kind !== "entry";
+  const around = { server: name.trim() || found?.name || "", secrets };
+  const variableRow = (variable: string) => variables[variable] ?? emptyRow(variable);
+  /** The values as the entry gets them, and the secrets that it refers to. */
+  const typedValues = () => {
+    const taken = new Set(secrets);
+    const typed = found?.variables.map((each) => variableRow(each.name)) ?? rows[kind] ?? [];
+    const named = namedChanges("env", typed, secretNames(typed, around.server, taken));
+    const values = Object.fromEntries(named.changes.map(({ at: [, key = ""], value }) => [key, value]));
+    if (!credentials.includes(kind)) return { values, secrets: named.secrets };
+    const { value } = credential;
+    const [, scheme = "", bare = value] = (kind === "openapi" && ofScheme.exec(value)) || [];
+    const own = unnamedChange(credentialRow(name.trim(), { ...credential, value: bare }), around.server, taken);
+    return { values, ...(value === "" ? {} : { auth: scheme + own.value }), secrets: own.secrets };
+  };
   const add = () =>
     run(async () => {
       setProblem(undefined);
-      const typed = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
-      const values = kind === "catalog" ? typed : pairsIn(lines, kind);
-      const given = {
-        kind,
-        what: what.trim(),
-        values,
-        ...(name === "" ? {} : { name }),
-        ...(auth === "" ? {} : { auth }),
-      };
+      const given = { kind, what: what.trim(), ...(name === "" ? {} : { name }), ...typedValues() };
       try {
         const { added, movedTo } = await post<PageAdded>("servers/add", given);
         if (movedTo !== undefined) {
@@ -99,7 +121,7 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
       }
     });
   const { title: _, what: title, example, help } = kinds[kind];
-  const [valuesTitle, valuesExample] = valueTitles[kind] ?? [];
+  const rowTitle = rowTitles[kind];
   return (
     <Panel id="server" title="Add a server" heading={heading}>
       <div class="kinds" role="radiogroup" aria-label="What the server is">
@@ -141,15 +163,16 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
           <Field name={title} value={what} example={example} onInput={setWhat} />
         )}
         {kind === "catalog" && <Catalog catalog={catalog} what={what} onChoose={setWhat} />}
-        {found?.variables.map((variable) => (
-          <Field
-            key={variable.name}
-            name={variable.name}
-            about={variable.required ? "required" : "optional"}
-            help={variable.what}
-            example={`\${${variable.name}}`}
-            value={variables[variable.name] ?? ""}
-            onInput={(value) => setVariables({ ...variables, [variable.name]: value })}
+        {found?.variables.map(({ name: variable, required, what: about }) => (
+          <SecretField
+            key={variable}
+            title={variable}
+            about={required ? "required" : "optional"}
+            help={about}
+            example={`\${${variable}}`}
+            row={variableRow(variable)}
+            around={around}
+            onChange={(row) => setVariables({ ...variables, [variable]: row })}
           />
         ))}
         <Field
@@ -159,26 +182,35 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
           value={name}
           onInput={setName}
         />
-        {valuesTitle !== undefined && (
-          <label class="field">
-            <span>
-              {valuesTitle} <span class="about">one a line, optional</span>
-            </span>
-            <textarea
-              rows={2}
-              spellcheck={false}
-              placeholder={valuesExample ?? ""}
-              value={lines}
-              onInput={(event) => setLines(event.currentTarget.value)}
-            />
-          </label>
+        {rowTitle !== undefined && (
+          <NamedRows
+            title={rowTitle}
+            rows={rows[kind] ?? []}
+            around={around}
+            onChange={(changed) => setRows({ ...rows, [kind]: changed })}
+          />
         )}
         {credentials.includes(kind) && (
-          <Field name="Credential" about="optional" example="${API_KEY}" value={auth} onInput={setAuth} />
+          <SecretField
+            title="Credential"
+            about="optional"
+            row={credentialRow(name.trim(), credential)}
+            around={around}
+            onChange={setCredential}
+          />
         )}
         <p class="about">
-          Write keys as <code>{"${NAME}"}</code>, which refers to your environment, or as{" "}
-          <code>{"${secret:NAME}"}</code> after <code>claudikins secrets set NAME</code>.
+          {kind === "entry" ? (
+            <>
+              Write keys as <code>{"${NAME}"}</code>, which refers to your environment, or as{" "}
+              <code>{"${secret:NAME}"}</code> after <code>claudikins secrets set NAME</code>.
+            </>
+          ) : (
+            <>
+              A key that you type is kept as a secret, and not in the config. Or write <code>{"${NAME}"}</code>, which
+              refers to your environment, or <code>{"${secret:NAME}"}</code> for a secret that is set.
+            </>
+          )}
         </p>
         {problem && <Problem reason={problem} />}
         <div class="actions">
@@ -230,20 +262,6 @@ function Catalog({
       {fitting.length === 0 && <li class="about">The catalog has no such server.</li>}
     </ul>
   );
-}
-
-/** Lines as `NAME=value`, or as headers. */
-function pairsIn(lines: string, kind: Kind): Record<string, string> {
-  const sign = kind === "address" ? ":" : "=";
-  const pairs = lines
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => {
-      const at = line.indexOf(sign);
-      if (at < 1) throw new Error(`Each line needs a name and a "${sign}": ${line}`);
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()] as const;
-    });
-  return Object.fromEntries(pairs);
 }
 
 function addedText({ server, tools, needs, signIn }: PageAdded["added"][number]): string {

@@ -9,7 +9,17 @@ import { Panel } from "../panel.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text } from "../text.tsx";
 import { BoxFields, type BoxForm, boxForm, boxValue } from "./entry-box.tsx";
-import { type Change, type NamedRow, NamedRows, namedChanges, namedRows, secretNames } from "./entry-values.tsx";
+import {
+  type Change,
+  credentialRow,
+  type NamedRow,
+  NamedRows,
+  namedChanges,
+  namedRows,
+  SecretField,
+  secretNames,
+  unnamedChange,
+} from "./entry-values.tsx";
 
 const titles: Record<string, [title: string, help?: string]> = {
   command: ["Command", "The program that is started. A path, or a name that is on the PATH."],
@@ -53,7 +63,7 @@ interface Form {
   headers: NamedRow[];
   /** Values of missing variables, which become secrets. */
   missing: Record<string, string>;
-  credential: string;
+  credential: NamedRow;
   box: BoxForm;
   numbers: Record<string, string>;
   keepAlive: string;
@@ -152,18 +162,18 @@ function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
         {shownKeys.filter((key) => !moreKeys.includes(key)).map(textField)}
         {isProgram && <Arguments rows={form.args} onChange={(args) => change({ args })} />}
         {isProgram ? (
-          <NamedRows title="Variables" rows={form.env} entry={entry} onChange={(env) => change({ env })} />
+          <NamedRows title="Variables" rows={form.env} around={entry} onChange={(env) => change({ env })} />
         ) : (
-          <NamedRows title="Headers" rows={form.headers} entry={entry} onChange={(headers) => change({ headers })} />
+          <NamedRows title="Headers" rows={form.headers} around={entry} onChange={(headers) => change({ headers })} />
         )}
         {(kind === "openapi" || kind === "graphql") && (
-          <Field
-            name="Credential"
+          <SecretField
+            title="Credential"
             about={entry.credentials.includes("auth") ? "set; type another one to replace it" : "optional"}
-            help="Write ${secret:NAME} for a secret that is set, or ${NAME} for a variable."
-            value={form.credential}
-            isHidden
-            onInput={(credential) => change({ credential })}
+            help="Or write ${secret:NAME} for a secret that is set, or ${NAME} for a variable."
+            row={form.credential}
+            around={entry}
+            onChange={(credential) => change({ credential })}
           />
         )}
         {isProgram && <BoxFields form={form.box} onChange={(box) => change({ box })} />}
@@ -255,7 +265,7 @@ function formOf(entry: PageEntry): Form {
     env: namedRows(entry.env),
     headers: namedRows(entry.headers),
     missing: {},
-    credential: "",
+    credential: credentialRow(entry.server, { value: "", isSecret: true }),
     box: boxForm(entry.sandbox),
     numbers: Object.fromEntries(entry.numbers.map(({ key, value }) => [key, value === undefined ? "" : String(value)])),
     keepAlive: entry.keepAlive === undefined ? "" : String(entry.keepAlive),
@@ -277,11 +287,12 @@ function changesOf(entry: PageEntry, form: Form): { changes: Change[]; secrets: 
   }
   const taken = new Set(entry.secrets);
   const named = [
-    namedChanges("env", form.env, secretNames(form.env, entry, taken)),
-    namedChanges("headers", form.headers, secretNames(form.headers, entry, taken)),
+    namedChanges("env", form.env, secretNames(form.env, entry.server, taken)),
+    namedChanges("headers", form.headers, secretNames(form.headers, entry.server, taken)),
   ];
+  const credential = unnamedChange(form.credential, entry.server, taken);
   changes.push(...named.flatMap((each) => each.changes));
-  if (form.credential !== "") changes.push({ at: ["auth"], value: form.credential });
+  if (credential.value !== "") changes.push({ at: ["auth"], value: credential.value });
   const [box, boxBefore] = [boxValue(form.box), boxValue(boxForm(entry.sandbox))];
   if (JSON.stringify(box) !== JSON.stringify(boxBefore)) {
     changes.push(box === undefined ? { at: ["sandbox"] } : { at: ["sandbox"], value: box });
@@ -298,7 +309,8 @@ function changesOf(entry: PageEntry, form: Form): { changes: Change[]; secrets: 
     );
   }
   const filled = Object.entries(form.missing).filter(([, value]) => value !== "");
-  const secrets = [...named.flatMap((each) => each.secrets), ...filled.map(([name, value]) => ({ name, value }))];
+  const typed = [...named, credential].flatMap((each) => each.secrets);
+  const secrets = [...typed, ...filled.map(([name, value]) => ({ name, value }))];
   return { changes, secrets };
 }
 

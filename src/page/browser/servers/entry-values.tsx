@@ -1,6 +1,6 @@
 /** Variables and headers of an entry in a form. A value that is set is not shown. */
 import type { PageEntry, PageEntryValue } from "../../servers-contract.ts";
-import { Field } from "../field.tsx";
+import { Field, type FieldProps } from "../field.tsx";
 import { Text } from "../text.tsx";
 
 /** A change of an entry, as `POST api/servers/edit` takes it. */
@@ -22,6 +22,21 @@ export interface NamedRow {
 /** Names whose values are usually secret. */
 const secretName = /key|token|secret|pass|pwd|auth|credential|cookie/i;
 
+/** A value that nobody has typed yet. It becomes a secret if its name suggests one. */
+export const emptyRow = (name: string): NamedRow => ({
+  name,
+  value: "",
+  isSecret: secretName.test(name),
+  isRemoved: false,
+});
+
+/** The credential of a web API, which has no name in the entry. Its secret is called after the server. */
+export const credentialRow = (server: string, row: Pick<NamedRow, "value" | "isSecret">): NamedRow => ({
+  ...row,
+  name: server === "" ? "key" : `${server}_key`,
+  isRemoved: false,
+});
+
 export function namedRows(values: readonly PageEntryValue[]): NamedRow[] {
   return values.map((before) => ({
     name: before.name,
@@ -35,17 +50,21 @@ export function namedRows(values: readonly PageEntryValue[]): NamedRow[] {
 const isReference = (value: string) => value.includes("${");
 
 /** Whether the new value of a row becomes a secret. */
-const isKept = ({ value, isSecret, isRemoved }: NamedRow) =>
-  isSecret && !isRemoved && value !== "" && !isReference(value);
+const isKept = ({ name, value, isSecret, isRemoved }: NamedRow) =>
+  isSecret && !isRemoved && name.trim() !== "" && value !== "" && !isReference(value);
+
+/** The server that the values belong to, and the names of all secrets that are set. */
+type Around = Pick<PageEntry, "server" | "secrets">;
 
 /** The names of the secrets that the rows make, by the rows' places. None is a secret that is set already. */
-export function secretNames(rows: readonly NamedRow[], { server }: PageEntry, taken: Set<string>): Map<number, string> {
+export function secretNames(rows: readonly NamedRow[], server: string, taken: Set<string>): Map<number, string> {
   const names = new Map<number, string>();
   for (const [at, row] of rows.entries()) {
     if (!isKept(row)) continue;
     const plain = row.name.toUpperCase().replace(/\W+/g, "_");
     const own = `${server}_${row.name}`.toUpperCase().replace(/\W+/g, "_");
-    const candidates = [plain, own, ...Array.from({ length: 100 }, (_, place) => `${plain.slice(0, 58)}_${place + 2}`)];
+    const numbered = (name: string) => Array.from({ length: 100 }, (_, place) => `${name.slice(0, 58)}_${place + 2}`);
+    const candidates = [plain, own, ...numbered(plain), "SECRET", ...numbered("SECRET")];
     const free = candidates.find((name) => /^[A-Z_]\w{0,63}$/.test(name) && !taken.has(name)) ?? "SECRET";
     taken.add(free);
     names.set(at, free);
@@ -68,16 +87,22 @@ export function namedChanges(key: "env" | "headers", rows: readonly NamedRow[], 
   return { changes, secrets: [...secrets].map(([at, name]) => ({ name, value: rows[at]?.value ?? "" })) };
 }
 
+/** The text that the entry gets for a value without a name, and the secret that it makes. */
+export function unnamedChange(row: NamedRow, server: string, taken: Set<string>) {
+  const { changes, secrets } = namedChanges("env", [row], secretNames([row], server, taken));
+  return { value: String(changes[0]?.value ?? ""), secrets };
+}
+
 interface NamedRowsProps {
   title: "Variables" | "Headers";
   rows: NamedRow[];
-  entry: PageEntry;
+  around: Around;
   onChange(rows: NamedRow[]): void;
 }
 
-export function NamedRows({ title, rows, entry, onChange }: NamedRowsProps) {
+export function NamedRows({ title, rows, around, onChange }: NamedRowsProps) {
   const word = title === "Variables" ? "variable" : "header";
-  const secrets = secretNames(rows, entry, new Set(entry.secrets));
+  const secrets = secretNames(rows, around.server, new Set(around.secrets));
   return (
     <fieldset class="entry-rows">
       <legend>{title}</legend>
@@ -122,26 +147,7 @@ export function NamedRows({ title, rows, entry, onChange }: NamedRowsProps) {
                 {isRemoved ? "Keep" : "Remove"}
               </button>
             </div>
-            {value !== "" && !isReference(value) && !isRemoved && (
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={isSecret}
-                  onChange={(event) => change({ isSecret: event.currentTarget.checked })}
-                />
-                <span>
-                  Keep it as a secret
-                  {secrets.has(at) && (
-                    <>
-                      {": the entry refers to "}
-                      <code>
-                        <Text>{`\${secret:${secrets.get(at)}}`}</Text>
-                      </code>
-                    </>
-                  )}
-                </span>
-              </label>
-            )}
+            <KeptAsSecret row={row} secret={secrets.get(at)} onChange={(is) => change({ isSecret: is })} />
           </div>
         );
       })}
@@ -153,6 +159,62 @@ export function NamedRows({ title, rows, entry, onChange }: NamedRowsProps) {
         Add a {word}
       </button>
     </fieldset>
+  );
+}
+
+interface KeptProps {
+  row: NamedRow;
+  /** The name of the secret that it becomes. */
+  secret: string | undefined;
+  onChange(isSecret: boolean): void;
+}
+
+/** The choice between a secret and plain text in the config. Nothing for a value that is a reference. */
+function KeptAsSecret({ row: { value, isSecret, isRemoved }, secret, onChange }: KeptProps) {
+  if (value === "" || isReference(value) || isRemoved) return null;
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isSecret} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <span>
+        Keep it as a secret
+        {secret !== undefined && (
+          <>
+            {": the entry refers to "}
+            <code>
+              <Text>{`\${secret:${secret}}`}</Text>
+            </code>
+          </>
+        )}
+      </span>
+    </label>
+  );
+}
+
+interface SecretFieldProps extends Pick<FieldProps, "about" | "help" | "example"> {
+  title: string;
+  row: NamedRow;
+  around: Around;
+  onChange(row: NamedRow): void;
+}
+
+/** One value with a name that is given. It is not readable on the screen if it becomes a secret. */
+export function SecretField({ title, row, around: { server, secrets }, onChange, ...more }: SecretFieldProps) {
+  const { value, isSecret } = row;
+  return (
+    <div class="entry-value">
+      <Field
+        {...more}
+        name={title}
+        value={value}
+        isHidden={isSecret && !isReference(value)}
+        onInput={(text) => onChange({ ...row, value: text })}
+      />
+      <KeptAsSecret
+        row={row}
+        secret={secretNames([row], server, new Set(secrets)).get(0)}
+        onChange={(is) => onChange({ ...row, isSecret: is })}
+      />
+    </div>
   );
 }
 

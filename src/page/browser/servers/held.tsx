@@ -1,7 +1,7 @@
 /** The held tools of one server: why each is held, how its definition changed, and the button that accepts the changes. */
 import { counted } from "../../../base/counted.ts";
 import type { PageHeld, PageHeldTool } from "../../servers-contract.ts";
-import { post } from "../client.ts";
+import { get, post } from "../client.ts";
 import { Difference } from "../difference.tsx";
 import { BrokenPrograms } from "../drift.tsx";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
@@ -15,8 +15,20 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
   if (!found || found.tools.length === 0) return null;
   const accept = async (tools: readonly PageHeldTool[]) => {
     const marks = Object.fromEntries(tools.map(({ tool, mark }) => [tool, mark]));
-    setFound(await post<PageHeld>("held", { server, tools: marks }));
-    notices.say(`Accepted: ${tools.map(({ tool }) => tool).join(", ")}`, "Agents see it with the next list of tools.");
+    const after = await post<PageHeld>("held", { server, tools: marks });
+    setFound(after);
+    const isOld = after.tools.some(({ tool, isFormer }) => isFormer && Object.hasOwn(marks, tool));
+    notices.say(
+      `Accepted: ${tools.map(({ tool }) => tool).join(", ")}`,
+      isOld
+        ? `${server} still runs with the earlier definition: restart it.`
+        : "Agents see it with the next list of tools.",
+    );
+  };
+  const restart = async () => {
+    const { tools: listed } = await post<{ tools: number }>("servers/restart", { server });
+    setFound(await get<PageHeld>(`held?server=${encodeURIComponent(server)}`));
+    notices.say(`Restarted ${server}: ${counted(listed, "tool")}`);
   };
   const { tools, isUpgrade, before, now, programs } = found;
   return (
@@ -30,6 +42,17 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
         <p class="about">
           The server has changed too: <Text>{versionsText(before, now)}</Text>
         </p>
+      )}
+      {tools.some(({ isFormer }) => isFormer) && (
+        <>
+          <p class="warning">
+            The server still lists a definition from before a change that you accepted. It reads its program when it
+            starts, so restart it.
+          </p>
+          <button type="button" class="primary" disabled={isRunning} onClick={() => void run(restart)}>
+            Restart <Text>{server}</Text>
+          </button>
+        </>
       )}
       <BrokenPrograms drift={programs} />
       {tools.map((tool) => (
@@ -55,7 +78,7 @@ interface HeldProps {
 }
 
 function Held({ tool, isDisabled, onAccept }: HeldProps) {
-  const { tool: name, why, suspicions, isKnown, lines, left } = tool;
+  const { tool: name, why, suspicions, isKnown, isFormer, lines, left } = tool;
   return (
     <article class="held-tool">
       <h4>
@@ -77,7 +100,7 @@ function Held({ tool, isDisabled, onAccept }: HeldProps) {
         </p>
       )}
       <button type="button" disabled={isDisabled} onClick={onAccept}>
-        Accept the change
+        {isFormer ? "Accept the earlier definition again" : "Accept the change"}
       </button>
     </article>
   );
