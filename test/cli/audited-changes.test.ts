@@ -160,7 +160,7 @@ describe("with a log that cannot be written, nothing is changed by", () => {
       CI: argv.includes("add") ? "true" : "",
       EDITOR: scriptOf([process.execPath, folder.write("editor.ts", never)], join(folder.path, "editor.sh")),
     };
-    if (argv.at(-1) === "--revoke") await run(["trust", "--yes"], { env });
+    if (argv.at(-1) === "--revoke" || argv.includes("server")) await run(["trust", "--yes"], { env });
     if (argv.includes("revoke")) await run(["tokens", "add", "--name", "ci"]);
     const log = storeFile({ HOME: folder.path });
     for (const suffix of ["", "-wal", "-shm"]) rmSync(log + suffix, { force: true });

@@ -105,7 +105,7 @@ describe("enable and disable", () => {
       const { stdout, exitCode } = await run([...argv, "--preview", "--json"]);
       return [exitCode, JSON.parse(stdout).preview];
     };
-    const none = { denied: 0, asked: 0, made: 0, by: [] };
+    const none = { denied: 0, asked: 0, made: 0, waiting: 0, by: [] };
     const days = "in the last 7 days";
     expect(await preview("disable", "odd.one.structured")).toEqual([
       0,

@@ -197,7 +197,6 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   const lost = known ? lostLabels(known, tool) : [];
   const isAccepted = known === undefined || known.fingerprint === fingerprint;
   if (isAccepted && (inFile === undefined || inFile === fingerprint)) return { why: lost };
-  if (known?.former === fingerprint) return { why: [asBefore, ...lost] };
   const other = byFingerprint.get(fingerprint);
   const moved = other !== undefined && other !== name ? [`it has the definition of "${other}" now`] : [];
   const isKnown =
@@ -207,7 +206,10 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
   }
   if (!known.definition)
     return { why: [...moved, "it differs from the accepted definition, whose text is no longer kept", ...lost] };
-  return { why: [...moved, ...definitionChanges(known.definition, tool.definition), ...lost] };
+  const changes = definitionChanges(known.definition, tool.definition);
+  // A way back that needs no person is no reason to hold the tool.
+  if (known.former === fingerprint && changes.length > 0) return { why: [asBefore, ...lost] };
+  return { why: [...moved, ...changes, ...lost] };
 }
 
 /** The reasons to hold a tool that has lost labels of its accepted definition. A label is a promise about the tool's data. */
