@@ -78,8 +78,8 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
 function parsed(text: string): unknown {
   const value = parsedJson(text);
   const isWhole = JSON.stringify(value)?.replace(/\s+/g, "") === text.replace(/\s+/g, "");
-  // References are checked by the full parser.
-  return isWhole && !text.includes("__proto__") && !/\$\{(?:user|secret|command|kms):/.test(text) ? value : undefined;
+  // References of every kind, such as `${secret:NAME}`, are checked by the full parser. `${NAME:-default}` is a variable.
+  return isWhole && !text.includes("__proto__") && !/\$\{[a-z]+:(?!-)/.test(text) ? value : undefined;
 }
 
 function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {

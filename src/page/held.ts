@@ -119,7 +119,7 @@ export class HeldOnPage {
   }
 }
 
-function shown({ tool, why, suspicions, before, now, isFormer }: ReviewedTool): PageHeld["tools"][number] {
+function shown({ tool, why, suspicions, before, now, isReplaced }: ReviewedTool): PageHeld["tools"][number] {
   const lines = lineDifference(before ? definitionText(before) : "", definitionText(now));
   return {
     tool,
@@ -127,7 +127,7 @@ function shown({ tool, why, suspicions, before, now, isFormer }: ReviewedTool): 
     why,
     suspicions,
     isKnown: before !== undefined,
-    isFormer,
+    isReplaced,
     lines: lines.slice(0, maxShownDiffLines),
     left: Math.max(0, lines.length - maxShownDiffLines),
   };

@@ -158,7 +158,7 @@ export interface PageHeldTool {
   /** Whether the earlier definition is on this machine. */
   isKnown: boolean;
   /** Whether it is the definition from before the last accepted change: the server may still run its earlier program. */
-  isFormer: boolean;
+  isReplaced: boolean;
   lines: DiffLine[];
   /** Number of lines that are not shown. */
   left: number;

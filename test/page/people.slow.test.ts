@@ -505,6 +505,33 @@ describe("the page of a person", () => {
     expect(await read(root, `people/about?id=${id}`)).toMatchObject([200, { calls: { calls: 1, executions: 1 } }]);
   });
 
+  test("compares executions of the person only", async () => {
+    await start();
+    const [ann, bob, root] = [await signedIn("ann"), await signedIn("bob"), await signedIn("root")];
+    const ended = async (name: string, cookies: Cookies) => {
+      const id = await waitingProgram(name);
+      await ask(cookies, `api/executions/${id}/cancel`, { method: "POST", body: "{}" });
+      // It is recorded a moment after its end.
+      await eventually(async () => (await ask(cookies, `api/executions/${id}/comparable`)).status === 200);
+      return id;
+    };
+    const [one, other, hers] = [await ended("bob", bob), await ended("bob", bob), await ended("ann", ann)];
+    const statusOf = async (cookies: Cookies, path: string) => (await ask(cookies, `api/executions/${path}`)).status;
+    for (const [cookies, status] of [
+      [bob, 200],
+      [ann, 404],
+      [root, 404],
+    ] as const) {
+      expect(await statusOf(cookies, `${one}/comparable`)).toBe(status);
+      expect(await statusOf(cookies, `${one}/compare?with=${other}`)).toBe(status);
+    }
+    // Neither side may be somebody else's.
+    expect(await statusOf(ann, `${hers}/compare?with=${one}`)).toBe(404);
+    expect(await statusOf(ann, `${one}/compare?with=${hers}`)).toBe(404);
+    const choices = await (await ask(bob, `api/executions/${one}/comparable`)).text();
+    expect([choices.includes(other), choices.includes(hers)]).toEqual([true, false]);
+  });
+
   test("shows administrators what runs for everybody without the programs, and lets them end it and delete what is kept", async () => {
     await start();
     const execution = await waitingProgram("bob");

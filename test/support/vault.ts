@@ -24,7 +24,7 @@ export function startVault(token: string): Vault {
   return { port: server.port!, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-/** No encryption: the text only has to be another one. */
-function changed(base64: string): string {
-  return Buffer.from(Buffer.from(base64, "base64").map((byte) => byte ^ 0x5a)).toString("base64");
+/** No encryption: the text only has to be another one, and gives the first one when it is changed again. */
+export function changed(text: string, encoding: "base64" | "base64url" = "base64"): string {
+  return Buffer.from(Buffer.from(text, encoding).map((byte) => byte ^ 0x5a)).toString(encoding);
 }

@@ -193,7 +193,7 @@ function overview(servers: readonly ReviewedServer[]): Pick<CommandAnswer, "text
 
 /** How servers get rid of definitions from before an accepted change. */
 function restartText(servers: readonly ReviewedServer[]): string {
-  const old = servers.filter(({ tools }) => tools.some(({ isFormer }) => isFormer));
+  const old = servers.filter(({ tools }) => tools.some(({ isReplaced }) => isReplaced));
   return old
     .map(
       ({ server }) =>

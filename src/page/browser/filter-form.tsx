@@ -9,7 +9,7 @@ const maxChoiceChars = 60;
 type Choices = readonly (readonly [value: string, text: string])[];
 
 /** Hours until now. */
-export const spans: Choices = [
+const spans: Choices = [
   ["1", "Last hour"],
   ["24", "Last 24 hours"],
   ["168", "Last 7 days"],
@@ -53,7 +53,7 @@ interface DayFieldProps {
   onChange(day: string | undefined): void;
 }
 
-export function DayField({ value, onChange }: DayFieldProps) {
+function DayField({ value, onChange }: DayFieldProps) {
   return (
     <input
       type="date"
@@ -62,6 +62,28 @@ export function DayField({ value, onChange }: DayFieldProps) {
       value={value ?? ""}
       onInput={(event) => onChange(event.currentTarget.value || undefined)}
     />
+  );
+}
+
+interface WhenFieldsProps {
+  hours: string | undefined;
+  day: string | undefined;
+  onChange(when: { hours: string | undefined; day: string | undefined }): void;
+}
+
+/** Hours until now, or a day: one of them at most. */
+export function WhenFields({ hours, day, onChange }: WhenFieldsProps) {
+  return (
+    <>
+      <Choice
+        name="Time"
+        value={hours}
+        any="Any time"
+        choices={spans}
+        onChange={(chosen) => onChange({ hours: chosen, day: undefined })}
+      />
+      <DayField value={day} onChange={(chosen) => onChange({ day: chosen, hours: undefined })} />
+    </>
   );
 }
 

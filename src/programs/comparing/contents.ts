@@ -1,4 +1,4 @@
-/** What is known of an execution that is compared: its record, and what the store has kept of a program in the background. */
+/** The contents of an execution that is compared. The record has them, or the store if it was a program in the background. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { indentedJson } from "../../base/json-object.ts";
 import type { ExecutionParts } from "../execute.ts";

@@ -24,7 +24,7 @@ export interface AcceptedDefinition extends Omit<NamedDefinition, "definition" |
   /** All labels that the rules gave the tool since it was accepted. */
   labels: readonly Label[];
   /** The fingerprint that a person has replaced with this one. A server that still runs may list it. */
-  former?: string | undefined;
+  replaced?: string | undefined;
 }
 
 /** The definition as a person or a first list accepts it. */

@@ -86,8 +86,8 @@ export function judged(
     // A harmless rewording does not replace the accepted text, so the next change is compared with the accepted text again.
     const now = acceptedNow(tool);
     const isAccepted = !known || expected === tool.fingerprint;
-    const former = known?.former === undefined ? {} : { former: known.former };
-    record.accepted.set(tool.name, isAccepted ? { ...now, ...former } : { ...known, labels: now.labels });
+    const replaced = known?.replaced === undefined ? {} : { replaced: known.replaced };
+    record.accepted.set(tool.name, isAccepted ? { ...now, ...replaced } : { ...known, labels: now.labels });
   }
   for (const [name, each] of held) record.held.set(name, each);
   forgetTexts(record.accepted, scene.vanished);
@@ -208,7 +208,7 @@ function findings(tool: NamedDefinition, scene: Scene): Findings {
     return { why: [...moved, "it differs from the accepted definition, whose text is no longer kept", ...lost] };
   const changes = definitionChanges(known.definition, tool.definition);
   // A way back that needs no person is no reason to hold the tool.
-  if (known.former === fingerprint && changes.length > 0) return { why: [asBefore, ...lost] };
+  if (known.replaced === fingerprint && changes.length > 0) return { why: [asBefore, ...lost] };
   return { why: [...moved, ...changes, ...lost] };
 }
 

@@ -89,14 +89,14 @@ function listed<Named extends { name: string }>(
 /** Another version of claudikins may have given other labels. These do not count as lost. */
 function acceptedIn(each: JsonObject, areOwnLabels: boolean): AcceptedDefinition | undefined {
   const { name, fingerprint, definition, labels: stated } = each;
-  const former = isFingerprint(each["former"]) ? { former: each["former"] } : {};
+  const replaced = isFingerprint(each["replaced"]) ? { replaced: each["replaced"] } : {};
   if (typeof name !== "string" || !isFingerprint(fingerprint) || !Array.isArray(stated)) return undefined;
   if (!stated.every((one): one is Label => labels.includes(one))) return undefined;
-  if (definition === undefined) return { name, fingerprint, labels: stated, ...former };
+  if (definition === undefined) return { name, fingerprint, labels: stated, ...replaced };
   if (!isDefinition(definition)) return undefined;
   return areOwnLabels
-    ? { name, fingerprint, definition, labels: stated, ...former }
-    : { ...acceptedNow({ name, fingerprint, definition }), ...former };
+    ? { name, fingerprint, definition, labels: stated, ...replaced }
+    : { ...acceptedNow({ name, fingerprint, definition }), ...replaced };
 }
 
 function heldIn({ name, fingerprint, definition, why, former }: JsonObject): HeldDefinition | undefined {

@@ -22,7 +22,7 @@ export interface ReviewedTool {
   before: Definition | undefined;
   now: Definition;
   /** Whether it is the definition from before the last accepted change: the server may still run its earlier program. */
-  isFormer: boolean;
+  isReplaced: boolean;
 }
 
 export interface ReviewedServer {
@@ -85,7 +85,7 @@ function reviewed(server: string, { accepted, held, entry, version, heldFrom }: 
       suspicions: suspicionsOf(definition),
       before: (accepted.get(name) ?? accepted.get(former ?? ""))?.definition,
       now: definition,
-      isFormer: accepted.get(name)?.former === fingerprint,
+      isReplaced: accepted.get(name)?.replaced === fingerprint,
     })),
   };
 }
@@ -112,8 +112,8 @@ function accept({ record: file, lockFile, server }: DefinitionsPlace, chosen: re
     if (!held || !Bun.deepEquals(held.definition, now)) continue;
     record.held.delete(tool);
     // A tool that was renamed stays known by its former name: it may come back.
-    const former = record.accepted.get(tool)?.fingerprint;
-    record.accepted.set(tool, { ...acceptedNow(held), ...(former === undefined ? {} : { former }) });
+    const replaced = record.accepted.get(tool)?.fingerprint;
+    record.accepted.set(tool, { ...acceptedNow(held), ...(replaced === undefined ? {} : { replaced }) });
     locked.tools.set(tool, held.fingerprint);
   }
   if (record.held.size === 0) {

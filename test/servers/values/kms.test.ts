@@ -9,7 +9,7 @@ import { jwtVerify } from "jose";
 import { decrypted, encrypted } from "../../../src/servers/values/kms/kms.ts";
 import { withReadValues } from "../../../src/servers/values/read-values.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
-import { startVault } from "../../support/vault.ts";
+import { changed, startVault } from "../../support/vault.ts";
 
 interface Seen {
   path: string;
@@ -39,10 +39,6 @@ afterEach(() => {
   seen.length = 0;
   answers = {};
 });
-
-/** The "encryption" of the stand-in: it only has to be another text. */
-const sealed = (plain: string, encoding: BufferEncoding = "base64") =>
-  Buffer.from(Buffer.from(plain, encoding).map((byte) => byte ^ 0x5a)).toString(encoding);
 
 const fieldsOf = (reference: string) =>
   /^\$\{kms:(\w+) (\S+) (\S+)\}$/.exec(reference)!.slice(1) as ["aws", string, string];
@@ -85,8 +81,8 @@ describe("AWS", () => {
         );
       const { Plaintext, CiphertextBlob, KeyId } = JSON.parse(request.body);
       if (request.headers.get("x-amz-target") === "TrentService.Encrypt")
-        return Response.json({ KeyId, CiphertextBlob: sealed(Plaintext) });
-      return Response.json({ KeyId, Plaintext: sealed(CiphertextBlob) });
+        return Response.json({ KeyId, CiphertextBlob: changed(Plaintext) });
+      return Response.json({ KeyId, Plaintext: changed(CiphertextBlob) });
     };
   };
 
@@ -173,9 +169,9 @@ describe("Google", () => {
     answers = {
       [`${key}:encrypt`]: ({ body, headers }) =>
         headers.get("authorization") === "Bearer of google"
-          ? Response.json({ ciphertext: sealed(JSON.parse(body).plaintext) })
+          ? Response.json({ ciphertext: changed(JSON.parse(body).plaintext) })
           : Response.json({ error: { code: 403, message: "Permission denied" } }, { status: 403 }),
-      [`${key}:decrypt`]: ({ body }) => Response.json({ plaintext: sealed(JSON.parse(body).ciphertext) }),
+      [`${key}:decrypt`]: ({ body }) => Response.json({ plaintext: changed(JSON.parse(body).ciphertext) }),
       "/token": async ({ body, headers }) => {
         const asked = new URLSearchParams(body);
         if (headers.get("metadata-flavor") === "Google") return Response.json({ access_token: "of google" });
@@ -236,9 +232,10 @@ describe("Azure", () => {
         Response.json(
           new URLSearchParams(body).get("client_secret") === "of the client" ? { access_token: "of azure" } : {},
         ),
-      "/encrypt": ({ body }) => Response.json({ kid: `${key}/v1`, value: sealed(JSON.parse(body).value, "base64url") }),
+      "/encrypt": ({ body }) =>
+        Response.json({ kid: `${key}/v1`, value: changed(JSON.parse(body).value, "base64url") }),
       "/keys/claudikins/v1/decrypt": ({ body }) =>
-        Response.json({ kid: `${key}/v1`, value: sealed(JSON.parse(body).value, "base64url") }),
+        Response.json({ kid: `${key}/v1`, value: changed(JSON.parse(body).value, "base64url") }),
     };
     expect(await roundTrip("azure", key, env)).toStartWith(`\${kms:azure ${key}/v1 `);
     const [signIn, request] = seen;
@@ -275,7 +272,7 @@ describe("Azure", () => {
       "/encrypt": ({ headers, body }) =>
         Response.json(
           headers.get("authorization") === "Bearer of the machine"
-            ? { kid: `${key}/v1`, value: sealed(JSON.parse(body).value, "base64url") }
+            ? { kid: `${key}/v1`, value: changed(JSON.parse(body).value, "base64url") }
             : {},
         ),
     };
@@ -306,11 +303,15 @@ describe("Vault", () => {
       hint: expect.stringContaining("transit/encrypt/KEY"),
     });
     expect(encrypted("vault", "../sys/seal", "x", env)).rejects.toThrow("not usable");
+    expect(encrypted("vault", "team", "x", { ...env, VAULT_ADDR: "http://127.0.0.1:1" })).rejects.toMatchObject({
+      message: expect.stringContaining("127.0.0.1:1 cannot be reached"),
+      hint: expect.stringContaining("Check the address"),
+    });
     expect(encrypted("vault", "team", "x", {})).rejects.toThrow("the address of Vault is not known");
   });
 
   test("a text that was encrypted for another purpose is not used", async () => {
-    const other = `vault:v1:${sealed(Buffer.from("the password of payroll").toString("base64"))}`;
+    const other = `vault:v1:${changed(Buffer.from("the password of payroll").toString("base64"))}`;
     expect(decrypted("vault", "team", other, env)).rejects.toThrow("encrypted for another purpose");
     const reading = withReadValues(`\${kms:vault team ${other}}`, "auth.sealingKey", { env });
     const error = await reading.catch((each: Error) => each);

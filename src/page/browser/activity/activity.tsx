@@ -154,7 +154,7 @@ export function Activity({
           key={chosen}
           id={chosen}
           // A filter may leave it out, and it still runs, waits or ends.
-          row={[...rows, ...executions].find(({ id }) => id === chosen)}
+          row={rows.find(({ id }) => id === chosen) ?? executions.find(({ id }) => id === chosen)}
           state={state}
           hasKeys={hasKeys}
           from={from}

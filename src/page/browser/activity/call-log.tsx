@@ -7,7 +7,7 @@ import { visible } from "../../../policy/visible.ts";
 import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
-import { Choice, DayField, daySpan, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
+import { Choice, daySpan, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text, ToolName } from "../text.tsx";
 
@@ -66,14 +66,7 @@ export function CallLog({ tool: first, servers, hasOthers, mark, onChoose }: Cal
           choices={[["1", "Not ok"]]}
           onChange={(failed) => set({ failed })}
         />
-        <Choice
-          name="Time"
-          value={query.hours}
-          any="Any time"
-          choices={spans}
-          onChange={(hours) => set({ hours, day: undefined })}
-        />
-        <DayField value={query.day} onChange={(day) => set({ day, hours: undefined })} />
+        <WhenFields hours={query.hours} day={query.day} onChange={set} />
         {servers.length > 0 && (
           <Choice
             name="Server"

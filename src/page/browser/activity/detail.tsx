@@ -45,7 +45,7 @@ interface DetailProps {
 
 export function Detail(props: DetailProps) {
   const { id, row, state, hasKeys, from, onBack, onClose, onChoose, onCompare, onProgram, onQuery, onEdit } = props;
-  // Who has signed in to `serve --http` can do less.
+  // A person who has signed in to `serve --http` can do less.
   const isPerson = state.viewer !== undefined;
   const asking = state.approvals.filter((approval) => executionOf(approval) === id);
   const heading = useRef<HTMLHeadingElement>(null);

@@ -1,6 +1,6 @@
 /** The filters of the list of executions. */
 
-import { Choice, DayField, FilterForm, named, SearchField, spans } from "../filter-form.tsx";
+import { Choice, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
 import { Text } from "../text.tsx";
 import type { Query } from "./query.ts";
 
@@ -31,14 +31,7 @@ export function Filters({ query, agents, doors, people, servers, hasKeys, onChan
         onChange={(text) => set({ text })}
       />
       <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
-      <Choice
-        name="Time"
-        value={query.hours}
-        any="Any time"
-        choices={spans}
-        onChange={(hours) => set({ hours, day: undefined })}
-      />
-      <DayField value={query.day} onChange={(day) => set({ day, hours: undefined })} />
+      <WhenFields hours={query.hours} day={query.day} onChange={set} />
       {servers.length > 0 && (
         <Choice
           name="Server"

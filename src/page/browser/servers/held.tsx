@@ -17,7 +17,7 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
     const marks = Object.fromEntries(tools.map(({ tool, mark }) => [tool, mark]));
     const after = await post<PageHeld>("held", { server, tools: marks });
     setFound(after);
-    const isOld = after.tools.some(({ tool, isFormer }) => isFormer && Object.hasOwn(marks, tool));
+    const isOld = after.tools.some(({ tool, isReplaced }) => isReplaced && Object.hasOwn(marks, tool));
     notices.say(
       `Accepted: ${tools.map(({ tool }) => tool).join(", ")}`,
       isOld
@@ -43,7 +43,7 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
           The server has changed too: <Text>{versionsText(before, now)}</Text>
         </p>
       )}
-      {tools.some(({ isFormer }) => isFormer) && (
+      {tools.some(({ isReplaced }) => isReplaced) && (
         <>
           <p class="warning">
             The server still lists a definition from before a change that you accepted. It reads its program when it
@@ -78,7 +78,7 @@ interface HeldProps {
 }
 
 function Held({ tool, isDisabled, onAccept }: HeldProps) {
-  const { tool: name, why, suspicions, isKnown, isFormer, lines, left } = tool;
+  const { tool: name, why, suspicions, isKnown, isReplaced, lines, left } = tool;
   return (
     <article class="held-tool">
       <h4>
@@ -100,7 +100,7 @@ function Held({ tool, isDisabled, onAccept }: HeldProps) {
         </p>
       )}
       <button type="button" disabled={isDisabled} onClick={onAccept}>
-        {isFormer ? "Accept the earlier definition again" : "Accept the change"}
+        {isReplaced ? "Accept the earlier definition again" : "Accept the change"}
       </button>
     </article>
   );

@@ -27,9 +27,10 @@ export function awsKms(env: Environment): Kms {
       region,
     });
     const url = env["AWS_ENDPOINT_URL_KMS"] ?? env["AWS_ENDPOINT_URL"] ?? `https://kms.${region}.${suffixOf(region)}`;
-    const headers = { "content-type": "application/x-amz-json-1.1", "x-amz-target": `TrentService.${action}` };
-    const { headers: signed } = await client.sign(url, { ...json({ KeyId: key, ...body }), headers });
-    return await answerOf(url, { ...json({ KeyId: key, ...body }), headers: signed, hint });
+    const target = { "content-type": "application/x-amz-json-1.1", "x-amz-target": `TrentService.${action}` };
+    const asked = json({ KeyId: key, ...body }, target);
+    const { headers } = await client.sign(url, asked);
+    return await answerOf(url, { ...asked, headers, hint });
   };
   return {
     async encrypt(key, value) {

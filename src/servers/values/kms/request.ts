@@ -44,7 +44,7 @@ interface Asked extends RequestInit {
 /** The JSON object that is answered. Throws KmsFailure, with the reason that the service gives. */
 export async function answerOf(at: string | URL, { hint, ...init }: Asked): Promise<Record<string, unknown>> {
   const url = new URL(at);
-  const { status, text } = await sent(url, init, answerMs, hint);
+  const { status, text } = await sent(url, init, answerMs);
   const answer = parsedJson(text);
   if (status === 200 && isObject(answer)) return answer;
   throw new KmsFailure(`${url.host} answered ${status}${reasonIn(answer)}`, hint);
@@ -52,11 +52,11 @@ export async function answerOf(at: string | URL, { hint, ...init }: Asked): Prom
 
 /** An answer of a metadata service as text. Undefined if there is none, or if it refuses. */
 export async function metadataOf(at: string | URL, init: RequestInit): Promise<string | undefined> {
-  const { status, text } = await sent(new URL(at), init, metadataMs, "").catch(() => ({ status: 0, text: "" }));
+  const { status, text } = await sent(new URL(at), init, metadataMs).catch(() => ({ status: 0, text: "" }));
   return status === 200 ? text : undefined;
 }
 
-async function sent(url: URL, init: RequestInit, ms: number, hint: string): Promise<{ status: number; text: string }> {
+async function sent(url: URL, init: RequestInit, ms: number): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(ms);
   try {
     const response = await fetch(url, { ...init, redirect: "manual", signal });
@@ -64,7 +64,10 @@ async function sent(url: URL, init: RequestInit, ms: number, hint: string): Prom
     return { status: response.status, text: await boundedText(response, maxAnswerBytes, tooLarge) };
   } catch (error) {
     const why = signal.aborted ? `no answer within ${ms / 1_000} s` : messageOf(error);
-    throw new KmsFailure(`${url.host}: ${why}`, hint);
+    throw new KmsFailure(
+      `${url.host} cannot be reached: ${why}`,
+      "Check the address, and the network of this machine.",
+    );
   }
 }
 
