@@ -53,7 +53,7 @@ const shown = async (server: string) => {
 };
 
 test("the tool of a server that reads its definitions again is there at once: on the page, in lists and for calls", async () => {
-  expect((await held("live")).tools).toMatchObject([{ tool: "pay", isFormer: false }]);
+  expect((await held("live")).tools).toMatchObject([{ tool: "pay", isReplaced: false }]);
   expect((await accept("live")).tools).toEqual([]);
   expect(await shown("live")).toEqual(["announce", "pay"]);
   expect((await project.claudikins("list", "tools", "live")).stderr).not.toContain("live.pay");
@@ -63,7 +63,7 @@ test("the tool of a server that reads its definitions again is there at once: on
 test("a server that still runs with the former definition is named until it is restarted, and is not called meanwhile", async () => {
   const { tools } = await accept("kept");
   expect(tools).toMatchObject([
-    { tool: "pay", isFormer: true, why: [expect.stringContaining("as before the change")] },
+    { tool: "pay", isReplaced: true, why: [expect.stringContaining("as before the change")] },
   ]);
   const { stderr } = await project.claudikins("exec", "-e", "return await kept.pay({ invoice: '1' })");
   expect(stderr).toContain("it is as before the change that was accepted");
