@@ -19,6 +19,8 @@ interface RanProps {
   id: string;
   /** Its row in the list, which changes with the state. */
   row: PageExecution | undefined;
+  /** The next run is being started. Nothing can be begun with this one, because it is about to go away. */
+  isLeaving: boolean;
   approvals: readonly PageApproval[];
   /** Called when it was stopped. */
   onStopped(): void;
@@ -29,7 +31,7 @@ interface RanProps {
   onProgram(key: string): void;
 }
 
-export function Ran({ id, row, approvals, onStopped, onLine, onApproval, onExecution, onProgram }: RanProps) {
+export function Ran({ id, row, isLeaving, approvals, onStopped, onLine, onApproval, onExecution, onProgram }: RanProps) {
   const { about, execution, ...found } = useAbout(id, row);
   const [outcome, setOutcome] = useState<PageOutcome>();
   const [lost, setLost] = useState<Reason>();
@@ -83,7 +85,7 @@ export function Ran({ id, row, approvals, onStopped, onLine, onApproval, onExecu
         </>
       )}
       {about && <CallList about={about} />}
-      {isOver && execution && (
+      {isOver && execution && !isLeaving && (
         <div class="actions">
           {execution.canBeSaved && !execution.isDryRun && (
             <button type="button" onClick={() => setSaving(true)}>

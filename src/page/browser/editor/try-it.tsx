@@ -128,6 +128,7 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
             key={ran}
             id={ran}
             row={row}
+            isLeaving={isRunning}
             approvals={state.approvals}
             onStopped={() => editor.current?.focus()}
             onLine={(line, column) => editor.current?.goTo(line, column)}
