@@ -31,7 +31,17 @@ interface RanProps {
   onProgram(key: string): void;
 }
 
-export function Ran({ id, row, isLeaving, approvals, onStopped, onLine, onApproval, onExecution, onProgram }: RanProps) {
+export function Ran({
+  id,
+  row,
+  isLeaving,
+  approvals,
+  onStopped,
+  onLine,
+  onApproval,
+  onExecution,
+  onProgram,
+}: RanProps) {
   const { about, execution, ...found } = useAbout(id, row);
   const [outcome, setOutcome] = useState<PageOutcome>();
   const [lost, setLost] = useState<Reason>();
