@@ -10,13 +10,17 @@ import { isOfOtherBuild } from "../programs/execution/stored-executions.ts";
 import { isId } from "../programs/trace/id.ts";
 import type { Excerpt, ExecutionRecord, RecordedCall } from "../programs/trace/record.ts";
 import { failureOf, tookMs } from "../programs/trace/record-text.ts";
-import type { ActivityFilter } from "../store/activity.ts";
+import { type ActivityFilter, activityOrders } from "../store/activity.ts";
 import type { StoredExecution } from "../store/executions.ts";
 import type { PageAbout, PageCall } from "./activity-contract.ts";
+import type { AskedRows } from "./executions.ts";
 import { RefusedRequest } from "./guard.ts";
 
 /** Characters of one condition of a filter. */
 const maxConditionChars = 500;
+
+/** Executions that one request of the list may ask for. */
+const maxReadRows = 1_000;
 
 /** Calls of one execution on the page. */
 export const maxShownCalls = 300;
@@ -31,7 +35,7 @@ const maxShownCodeChars = 50_000;
 const maxCopiedCodeChars = 100_000;
 
 /** Throws RefusedRequest for a filter that the page does not make. */
-export function activityIn(search: URLSearchParams): { filter: ActivityFilter; after: string | undefined } {
+export function activityIn(search: URLSearchParams): { filter: ActivityFilter; asked: AskedRows } {
   const condition = (name: string) => {
     const text = search.get(name) ?? undefined;
     if ((text?.length ?? 0) > maxConditionChars) throw new RefusedRequest(400, `The condition "${name}" is too long`);
@@ -40,9 +44,12 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
   const state = condition("state");
   const [since, until] = [condition("since"), condition("until")];
   const after = condition("after");
+  const order = activityOrders.find((each) => each === (condition("order") ?? "newest"));
+  const rows = condition("rows");
+  const isCount = rows === undefined || (/^[1-9]\d{0,4}$/.test(rows) && Number(rows) <= maxReadRows);
   const isKnown = state === undefined || (activityStates as readonly string[]).includes(state);
   const isTime = [since, until].every((time) => time === undefined || Number.isSafeInteger(Number(time)));
-  if (!isKnown || !isTime || (after !== undefined && !isId(after))) {
+  if (!isKnown || !isTime || !isCount || !order || (after !== undefined && !isId(after))) {
     throw new RefusedRequest(400, "The filter is not as expected");
   }
   const server = condition("server");
@@ -58,7 +65,7 @@ export function activityIn(search: URLSearchParams): { filter: ActivityFilter; a
       until: until === undefined ? undefined : Number(until),
       text: condition("text"),
     },
-    after,
+    asked: { after, order, rows: rows === undefined ? undefined : Number(rows) },
   };
 }
 

@@ -331,8 +331,8 @@ export class PageApi {
   }
 
   async #activity({ search }: RouteRequest): Promise<PageActivity> {
-    const { filter, after } = activityIn(search);
-    return this.#executions.activity(filter, after, (await this.#approvals.list()).approvals);
+    const { filter, asked } = activityIn(search);
+    return this.#executions.activity(filter, asked, (await this.#approvals.list()).approvals);
   }
 
   /** Throws RefusedRequest. */

@@ -19,7 +19,7 @@ import { timeOf } from "../programs/trace/id.ts";
 import type { Summary } from "../programs/trace/record.ts";
 import { readActivity, readRuns } from "../programs/trace/store.ts";
 import { configOwner } from "../servers/logs/place.ts";
-import type { ActivityFilter, Facets } from "../store/activity.ts";
+import type { ActivityFilter, ActivityOrder, Facets } from "../store/activity.ts";
 import type { PageActivity, PageExecution } from "./activity-contract.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import type { PageRun } from "./programs-contract.ts";
@@ -52,6 +52,15 @@ export interface ReadExecutions {
   shown: PageExecution[];
   /** The newest runs of a saved program. */
   runsOf(program: string, door: string | undefined): PageRun[];
+}
+
+/** The part of a list that is asked for. */
+export interface AskedRows {
+  /** The rows after the execution with this id. */
+  after: string | undefined;
+  order: ActivityOrder;
+  /** Default: those of one page. */
+  rows?: number | undefined;
 }
 
 type Asking = readonly { id: string; execution: string }[];
@@ -102,20 +111,26 @@ export class ExecutionsReader {
   }
 
   /** One page of the executions that fit. The first one has all that run or wait. `filter.config` is ours. */
-  async activity(filter: ActivityFilter, after: string | undefined, asking: Asking): Promise<PageActivity> {
+  async activity(
+    filter: ActivityFilter,
+    { after, order, rows = activityPageSize }: AskedRows,
+    asking: Asking,
+  ): Promise<PageActivity> {
     const own = { ...filter, config: this.#owner };
     const states = endStatesIn(filter.states);
     const { store } = this.#app;
-    const found = await readActivity(store, { ...own, states }, { limit: activityPageSize + 1, after });
-    const page = found.slice(0, activityPageSize);
+    const found = await readActivity(store, { ...own, states }, { limit: rows + 1, after, order });
+    const page = found.slice(0, rows);
     const next = found.length > page.length ? page.at(-1)!.id : undefined;
     const stored = await this.#storedNow(asking);
-    const isHere = ({ id }: ListedExecution) => (after === undefined || id < after) && (next ?? "") < id;
+    // Those without a record have a place among the newest only. In another order they are on the first page.
+    const isHere = ({ id }: ListedExecution) =>
+      order === "newest" ? (after === undefined || id < after) && (next ?? "") < id : after === undefined;
     const others = stored.filter((each) => !isOpen(each) && fits(each, own) && isHere(each));
     const unrecorded = await this.#withoutRecorded(others, page);
     const facets = await this.#facetsOf(filter.person);
     // A record may be of an execution that goes on. It is listed as open.
-    const listed = inOrder(joined([...unrecorded, ...stored.filter(isOpen)], page)).filter(
+    const listed = inOrder(joined([...unrecorded, ...stored.filter(isOpen)], page), order).filter(
       (each) => !isOpen(each) || (after === undefined && fits(each, own)),
     );
     const agents = withThese(facets.agents, page, ({ agent }) => agent);

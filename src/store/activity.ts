@@ -42,10 +42,19 @@ export interface ActivityFilter {
   text?: string | undefined;
 }
 
-/** The records after the one with the id `after`, newest first. */
+/**
+ * Orders of lists. Each of them has the newest first where nothing else decides. `session`: executions of one session follow each other, and the
+ * session with the newest execution comes first. Those without a session belong together if one command started them in one folder.
+ */
+export const activityOrders = ["newest", "longest", "session"] as const;
+export type ActivityOrder = (typeof activityOrders)[number];
+
+/** The records after the one with the id `after`. */
 export interface ActivityPage {
   limit: number;
   after?: string | undefined;
+  /** Default: newest. */
+  order?: ActivityOrder | undefined;
 }
 
 export interface Facets {
@@ -62,8 +71,18 @@ export const insertFacts = `
 
 type Summaries = { id: string; summary: string }[];
 
-export function selectActivity(filter: ActivityFilter, { limit, after }: ActivityPage): Work<Summaries> {
+export function selectActivity(filter: ActivityFilter, { limit, after, order }: ActivityPage): Work<Summaries> {
   const { conditions, values } = conditionsOf(filter);
+  if (order === "longest" || order === "session") {
+    return all(
+      `WITH fitting AS (SELECT activity.id, records.summary, ${places[order]} AS place
+         FROM claudikins.activity JOIN claudikins.records ON records.id = activity.id ${whereAll(conditions)})
+       SELECT id, summary FROM fitting
+       ${after === undefined ? "" : "WHERE (place, id) < (SELECT place, id FROM fitting WHERE id = $after)"}
+       ORDER BY place DESC, id DESC LIMIT CAST($limit AS INTEGER)`,
+      { ...values, limit, after },
+    );
+  }
   if (after !== undefined) conditions.push("activity.id < $after");
   return all(
     `SELECT records.id, records.summary FROM claudikins.activity JOIN claudikins.records ON records.id = activity.id
@@ -71,6 +90,13 @@ export function selectActivity(filter: ActivityFilter, { limit, after }: Activit
     { ...values, limit, after },
   );
 }
+
+/** The place of a record in an order, highest first. */
+const places = {
+  longest: "CAST(json(summary) ->> 'durationMs' AS DOUBLE PRECISION)",
+  session: `max(activity.id) OVER (PARTITION BY coalesce(json(summary) ->> 'session', (json(summary) ->> 'startedBy') || '\n' ||
+    coalesce(json(summary) ->> 'folder', '') || '\n' || coalesce(json(summary) ->> 'door', '')))`,
+};
 
 /** The newest runs of each saved program, newest first: at most `count` of a program of a door. */
 export function selectRuns(config: string | null, count: number): Work<Summaries> {

@@ -45,7 +45,7 @@ export interface RecordRows {
   add(records: readonly NewRecord[], kept: Keeping, now: number): Promise<void>;
   /** The ids and summaries, newest first. */
   summaries(): Promise<ShortRecord[]>;
-  /** Those that fit, newest first. */
+  /** Those that fit, in the order of the page. */
   activity(filter: ActivityFilter, page: ActivityPage): Promise<ShortRecord[]>;
   /** The newest runs of each saved program of the config, newest first: at most `count` of each. */
   runs(config: string | null, count: number): Promise<ShortRecord[]>;

@@ -244,3 +244,26 @@ test("completions offer ids", async () => {
   expect(stdout).toContain("last\t");
   expect(stdout).toContain(`${knownId}\t2 h ago, exec, ok, 1 s`);
 });
+
+test("--sort has the longest first, or the executions of one session after each other", async () => {
+  const now = Date.now();
+  const runs: [string, Partial<ExecutionRecord>][] = [
+    ["first", { durationMs: 20, session: "s1" }],
+    ["other session", { durationMs: 9_000, session: "s2" }],
+    ["second", { durationMs: 400, session: "s1" }],
+    ["from a shell", { durationMs: 400 }],
+  ];
+  for (const [place, [comment, facts]] of runs.entries()) {
+    await write({ id: newId(now + place), at: now + place, comment, ...facts });
+  }
+  const run = (...argv: string[]) => cli(["executions", "list", ...argv], { cwd: folder.path });
+  const listed = async (...argv: string[]) => {
+    const { stdout } = await run("--json", ...argv);
+    return JSON.parse(stdout).executions.map(({ comment }: { comment: string }) => comment);
+  };
+  expect(await listed()).toEqual(["from a shell", "second", "other session", "first"]);
+  expect(await listed("--sort", "longest")).toEqual(["other session", "from a shell", "second", "first"]);
+  expect(await listed("--sort", "session")).toEqual(["from a shell", "second", "first", "other session"]);
+  const { stderr } = await run("--sort", "oldest");
+  expect(stderr).toContain("--sort takes newest, longest or session");
+});

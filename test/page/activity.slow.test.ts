@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { newId } from "../../src/programs/trace/id.ts";
+import type { ExecutionRecord } from "../../src/programs/trace/record.ts";
 import { recordsKept, writeRecords } from "../../src/programs/trace/store.ts";
 import { callOf, recordOf } from "../programs/trace/records.ts";
 import { storedCall } from "../store/contract/call-log.ts";
@@ -179,6 +180,82 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
       .click();
     await becomes(() => titles(page), ["Second", "First"]);
     expect(await axeFindings(page)).toEqual([]);
+  });
+
+  test("is grouped by session with headings, or has the longest first", async () => {
+    const now = Date.now();
+    const [one, other] = ["0f3a9c1b2d4e5f60", "1111222233334444"];
+    const runs: [string, number, Partial<ExecutionRecord>][] = [
+      ["First", 40, { session: one, durationMs: 20, agent: "codex 1", folder: "/home/ann/shop", startedBy: "serve" }],
+      ["Of another session", 30, { session: other, durationMs: 9_000, agent: "codex 1", startedBy: "serve" }],
+      ["Second", 20, { session: one, durationMs: 400, agent: "codex 1", folder: "/home/ann/shop", startedBy: "serve" }],
+      ["From a shell", 10, { durationMs: 3_000, startedBy: "exec", folder: "/home/ann/shop" }],
+    ];
+    for (const [comment, agoS, facts] of runs) await scene.record({ comment, at: now - agoS * 1_000, ...facts });
+    await scene.keep("asks", "// Refunds an order\nreturn 1", { startedAt: now - 2_000 });
+    await scene.ask({ execution: "asks" });
+    await using opened = await open();
+    const { page } = opened;
+    const lines = async () => {
+      const texts = await page.locator(".activity-heading, .activity-row .cell-title").allInnerTexts();
+      return texts.map((text) => text.replaceAll("\n", " "));
+    };
+    await page.getByLabel("Order").selectOption("session");
+    const grouped = [
+      ...["Running or waiting", "Refunds an order", "exec · shop", "From a shell"],
+      ...["codex 1 · shop session 0f3a9c1b", "Second", "First", "codex 1 session 11112222", "Of another session"],
+    ];
+    await becomes(lines, grouped);
+    // Arrows go from row to row, and what happens next finds its group.
+    await rows(page).first().focus();
+    for (let at = 0; at < 2; at++) await page.keyboard.press("ArrowDown");
+    expect(await page.evaluate("document.activeElement.innerText")).toContain("Second");
+    await scene.record({ comment: "Third", session: other, agent: "codex 1", startedBy: "serve" });
+    await becomes(lines, [
+      ...["Running or waiting", "Refunds an order", "codex 1 session 11112222", "Third", "Of another session"],
+      ...["exec · shop", "From a shell", "codex 1 · shop session 0f3a9c1b", "Second", "First"],
+    ]);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByLabel("Order").selectOption("longest");
+    const longest = ["Of another session", "From a shell", "Second", "First"];
+    await becomes(
+      async () => (await titles(page)).filter((title) => title !== "Third"),
+      ["Refunds an order", ...longest],
+    );
+    expect(opened.said).toEqual([]);
+  });
+
+  test("pages follow each other in every order", async () => {
+    const now = Date.now();
+    const records = Array.from({ length: 350 }, (_, place) => {
+      const at = now - (350 - place) * 1_000;
+      const session = `${place % 7}`.repeat(16);
+      return recordOf({
+        id: newId(at),
+        at,
+        config: scene.config,
+        comment: `Run ${place}`,
+        session,
+        durationMs: (place * 37) % 350,
+      });
+    });
+    await inStore(scene.env, (store) => writeRecords(store, records));
+    await using opened = await open();
+    const { page } = opened;
+    for (const order of ["session", "longest"]) {
+      await page.getByLabel("Order").selectOption(order);
+      await rows(page).first().waitFor();
+      await page.getByText("100+").waitFor();
+      const scrolled = async () => {
+        await page.evaluate("window.scrollTo(0, document.body.scrollHeight)");
+        return [await page.locator(".total").innerText(), (await titles(page)).at(-1)];
+      };
+      await becomes(scrolled, ["350", "Run 0"]);
+      await page.evaluate("window.scrollTo(0, 0)");
+    }
+    expect(opened.said).toEqual([]);
   });
 
   test("shows the chosen execution with its calls; the keyboard is enough, and Escape leads back to its row", async () => {

@@ -18,7 +18,7 @@ import {
 } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { DryRun } from "../../programs/dry-run/dry-run.ts";
-import { activityStates, fits } from "../../programs/execution/activity.ts";
+import { activityStates, fits, inOrder } from "../../programs/execution/activity.ts";
 import { cancelFor } from "../../programs/execution/cancel-for.ts";
 import { stateKeys, stateText } from "../../programs/execution/execution-state.ts";
 import type { ListedExecution } from "../../programs/execution/listed-executions.ts";
@@ -26,6 +26,7 @@ import { programAgain } from "../../programs/execution/run-again.ts";
 import { aboutRequest } from "../../programs/execution/stored-executions.ts";
 import { isId } from "../../programs/trace/id.ts";
 import { executionShape, personShape, startedByShape, summaryShape } from "../../programs/trace/record.ts";
+import { activityOrders } from "../../store/activity.ts";
 import { openStore } from "../../store/open.ts";
 import {
   type AllExecutions,
@@ -85,6 +86,10 @@ export const list = command({
         valueHint: "text",
       },
     ),
+    sort: option("Which come first: the newest, the longest, or those of the newest session (default newest)", {
+      valueHint: "order",
+      ...oneWordOf(activityOrders),
+    }),
     all: flag("Include the executions of all configs"),
     ...configArgs,
     ...doorArgs,
@@ -123,7 +128,8 @@ export const list = command({
     };
     const isOf = ({ person }: ListedExecution) =>
       args.user === undefined || person?.id === args.user || person?.name === args.user;
-    const shown = all.listed.filter((each) => fits(each, filter) && isOf(each)).slice(0, args.limit ?? defaultRows);
+    const fitting = all.listed.filter((each) => fits(each, filter) && isOf(each));
+    const shown = inOrder(fitting, args.sort).slice(0, args.limit ?? defaultRows);
     const executions = shown.map((each) => ({
       ...jsonOf(each),
       ...(each.folder === undefined ? {} : { folder: each.folder }),

@@ -102,9 +102,9 @@ export class PeopleApi {
 
   /** The executions of the viewer, whatever the rights are: the whole list has what its programs called. */
   async #activity({ search }: RouteRequest, viewer: PersonClaims): Promise<PageActivity> {
-    const { filter, after } = activityIn(search);
+    const { filter, asked } = activityIn(search);
     const { approvals } = await this.#approvals.list();
-    const found = await this.#executions.activity({ ...filter, person: viewer.id }, after, approvals);
+    const found = await this.#executions.activity({ ...filter, person: viewer.id }, asked, approvals);
     return { ...found, people: [], executions: found.executions.map((each) => ({ ...each, canBeSaved: false })) };
   }
 

@@ -1,5 +1,5 @@
 /** Lists executions of one config by what they are: with a filter, in pages, those that run or wait first. */
-import type { ActivityFilter } from "../../store/activity.ts";
+import type { ActivityFilter, ActivityOrder } from "../../store/activity.ts";
 import { callsSentence } from "../trace/about.ts";
 import { type EndState, endStateOf, endStates } from "../trace/record.ts";
 import { searchedIn } from "../trace/store.ts";
@@ -54,10 +54,33 @@ export function titleOf({ comment, program, code = "", summary }: ListedExecutio
   return summary.calls === 0 && line !== "" ? line : callsSentence(summary.calls, summary.tools ?? []);
 }
 
-/** Executions in the order of lists: those that run or wait, and then the newest. */
-export function inOrder(executions: readonly ListedExecution[]): ListedExecution[] {
+/** Executions in the order of lists: those that run or wait, and then the others, in the same order as the records of `store/activity.ts`. */
+export function inOrder(executions: readonly ListedExecution[], order: ActivityOrder = "newest"): ListedExecution[] {
+  /** The newest id of each session. Ids begin with the time. */
+  const newest = new Map<string, string>();
+  for (const each of order === "session" ? executions.filter((one) => !isOpen(one)) : []) {
+    const session = sessionOf(each);
+    if ((newest.get(session) ?? "") < each.id) newest.set(session, each.id);
+  }
+  const place = (each: ListedExecution) => {
+    if (order === "newest" || isOpen(each)) return 0;
+    return order === "longest" ? (each.durationMs ?? 0) : (newest.get(sessionOf(each)) ?? "");
+  };
   return [...executions].sort(
     (one, other) =>
-      Number(isOpen(other)) - Number(isOpen(one)) || other.startedAt - one.startedAt || (one.id < other.id ? 1 : -1),
+      Number(isOpen(other)) - Number(isOpen(one)) ||
+      compared(place(other), place(one)) ||
+      other.startedAt - one.startedAt ||
+      compared(other.id, one.id),
   );
+}
+
+function compared(one: string | number, other: string | number): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** The session of an execution. One without a session belongs to the others that the same command started in the same folder. */
+function sessionOf({ session, startedBy, folder = "", door = "" }: ListedExecution): string {
+  return session ?? [startedBy, folder, door].join("\n");
 }

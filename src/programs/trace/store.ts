@@ -60,7 +60,7 @@ export async function readSummaries(store: Store): Promise<Summary[]> {
   return readable(await store.records.summaries());
 }
 
-/** The summaries that fit, newest first. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
+/** The summaries that fit, in the order of the page. Throws FILE_NOT_WRITABLE, VERSION_TOO_OLD. */
 export async function readActivity(store: Store, filter: ActivityFilter, page: ActivityPage): Promise<Summary[]> {
   return readable(await store.records.activity(filter, page));
 }

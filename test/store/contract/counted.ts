@@ -1,6 +1,6 @@
 /** Records of executions, and the counts of the ledger. */
 import { expect, test } from "bun:test";
-import type { ActivityFacts, ActivityFilter } from "../../../src/store/activity.ts";
+import type { ActivityFacts, ActivityFilter, ActivityOrder } from "../../../src/store/activity.ts";
 import type { CountRow } from "../../../src/store/counts.ts";
 import type { Keeping, NewRecord } from "../../../src/store/records.ts";
 import type { Processes } from "../contract.ts";
@@ -63,6 +63,41 @@ export function recordsContract(processes: Processes): void {
     expect(await ids()).toEqual(["e", "d"]);
     await prune({ bytes: 1 });
     expect(await ids()).toEqual(["e"]);
+  });
+
+  test("come in the order of their times and of their sessions, in pages, with the newest first where nothing else decides", async () => {
+    const { one, other } = processes;
+    const summaries: [string, object][] = [
+      ["a", { durationMs: 9, session: "s1", startedBy: "serve" }],
+      ["b", { durationMs: 80, startedBy: "exec", folder: "/home" }],
+      ["c", { durationMs: 700.5, session: "s2", startedBy: "serve" }],
+      ["d", { durationMs: 80, session: "s1", startedBy: "serve" }],
+      ["e", { durationMs: 10, startedBy: "exec", folder: "/home" }],
+      ["f", { durationMs: 10, startedBy: "exec" }],
+    ];
+    await one.records.add(
+      summaries.map(([id, summary], at) => ({ ...record(id, at), summary: JSON.stringify(summary) })),
+      all,
+      10,
+    );
+    const found = async (order: ActivityOrder, limit = 10, after?: string, filter: ActivityFilter = {}) =>
+      (await other.records.activity(filter, { limit, after, order })).map(({ id }) => id).join("");
+    expect(await found("newest")).toBe("fedcba");
+    expect(await found("longest")).toBe("cdbfea");
+    expect(await found("session")).toBe("febdac");
+    expect([await found("longest", 2, "d"), await found("longest", 9, "f"), await found("longest", 9, "a")]).toEqual([
+      "bf",
+      "ea",
+      "",
+    ]);
+    expect([await found("session", 2, "e"), await found("session", 9, "d"), await found("session", 9, "c")]).toEqual([
+      "bd",
+      "ac",
+      "",
+    ]);
+    // Records that are left out do not decide about the place of their session.
+    expect(await found("session", 9, undefined, { until: 3 })).toBe("cba");
+    expect(await found("session", 9, "b", { until: 3 })).toBe("a");
   });
 
   test("of several processes that write at the same moment are all there, within the limits", async () => {

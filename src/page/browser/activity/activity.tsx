@@ -10,7 +10,7 @@ import { Compare } from "./compare.tsx";
 import { Detail } from "./detail.tsx";
 import { Filters } from "./filters.tsx";
 import { ActivityList } from "./list.tsx";
-import { type Query, useActivity } from "./query.ts";
+import { isNarrowed, type Query, useActivity } from "./query.ts";
 
 interface ActivityProps {
   state: PageState;
@@ -58,7 +58,6 @@ export function Activity({
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
   const { found, problem, more, onSeen } = useActivity(query, mark);
   const rows = found?.rows ?? [];
-  const isFiltered = Object.values(query).some((value) => value !== undefined);
   const change = (next: Query) => {
     onQuery(next);
     // Other rows begin at their top.
@@ -124,7 +123,7 @@ export function Activity({
         {!isCalls && problem && <Problem reason={problem} />}
         {!isCalls && found && rows.length === 0 && (
           <p class="empty">
-            {isFiltered ? (
+            {isNarrowed(query) ? (
               "Nothing fits these filters."
             ) : (
               <>
@@ -142,6 +141,7 @@ export function Activity({
         {!isCalls && rows.length > 0 && (
           <ActivityList
             rows={rows}
+            isBySession={query.order === "session"}
             chosen={chosen}
             onChoose={onChoose}
             onMore={found?.next === undefined ? undefined : more}

@@ -18,6 +18,7 @@ import { SaveDialog } from "../programs/save-dialog.tsx";
 import { Text } from "../text.tsx";
 import { CallList } from "./calls.tsx";
 import { CodeWithCalls } from "./code.tsx";
+import { shownSessionChars } from "./list.tsx";
 import { Outcome } from "./outcome.tsx";
 import { type Query, useAbout } from "./query.ts";
 import { StateWords } from "./row.tsx";
@@ -146,7 +147,7 @@ function Facts({ execution, onQuery, onChoose }: FactsProps) {
             title="Only this session of the agent"
             onClick={() => onQuery({ text: session })}
           >
-            <code>{session.slice(0, 8)}</code>
+            <code>{session.slice(0, shownSessionChars)}</code>
           </button>
         </Fact>
       )}

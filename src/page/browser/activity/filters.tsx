@@ -2,9 +2,14 @@
 
 import { Choice, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
 import { Text } from "../text.tsx";
-import type { Query } from "./query.ts";
+import { isNarrowed, type Query } from "./query.ts";
 
 const states = ["running", "waiting", "done", "failed", "denied", "cancelled"].map((state) => [state, state] as const);
+
+const orders = [
+  ["session", "By session"],
+  ["longest", "Longest first"],
+] as const;
 
 interface FiltersProps {
   query: Query;
@@ -19,9 +24,8 @@ interface FiltersProps {
 
 export function Filters({ query, agents, doors, people, servers, hasKeys, onChange }: FiltersProps) {
   const set = (part: Query) => onChange({ ...query, ...part });
-  const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
-    <FilterForm isSet={isSet} onClear={() => onChange({})}>
+    <FilterForm isSet={isNarrowed(query)} onClear={() => onChange({ order: query.order })}>
       <SearchField
         name="Find executions"
         placeholder="Find: a comment, a tool, an agent, a folder …"
@@ -68,6 +72,13 @@ export function Filters({ query, agents, doors, people, servers, hasKeys, onChan
           onChange={(person) => set({ person })}
         />
       )}
+      <Choice
+        name="Order"
+        value={query.order}
+        any="Newest first"
+        choices={orders}
+        onChange={(order) => set({ order: order as Query["order"] })}
+      />
       {query.tool !== undefined && (
         <button type="button" class="chip" onClick={() => set({ tool: undefined })}>
           <span class="hidden">Any tool instead of </span>

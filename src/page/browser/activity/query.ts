@@ -12,6 +12,9 @@ const typedMs = 150;
 /** Rows below the window that stay when the list is read again. The others are loaded again by a scroll. */
 const keptRowsBelow = 200;
 
+/** Rows that are read at once, at least and at most. */
+const [pageRows, maxReadRows] = [100, 1_000];
+
 export interface Query {
   text?: string | undefined;
   state?: string | undefined;
@@ -23,13 +26,22 @@ export interface Query {
   person?: string | undefined;
   /** Hours until now. */
   hours?: string | undefined;
+  order?: "longest" | "session" | undefined;
   /** A day such as 2026-11-29, in the time zone of the browser. */
   day?: string | undefined;
 }
 
-function pathOf({ hours, day, ...query }: Query, after?: string): string {
+/** Whether some executions are left out. */
+export function isNarrowed({ order, ...conditions }: Query): boolean {
+  return Object.values(conditions).some((value) => value !== undefined && value !== "");
+}
+
+/** `part`: the rows after an execution, or a number of rows. */
+function pathOf({ hours, day, ...query }: Query, part: { after?: string; rows?: string } = {}): string {
   const span = hours === undefined ? daySpan(day) : { since: String(Date.now() - Number(hours) * hourMs) };
-  const given = Object.entries({ ...query, ...span, after }).filter(([, value]) => value !== undefined && value !== "");
+  const given = Object.entries({ ...query, ...span, ...part }).filter(
+    ([, value]) => value !== undefined && value !== "",
+  );
   return `activity?${new URLSearchParams(given as [string, string][])}`;
 }
 
@@ -50,6 +62,11 @@ function unchanged(read: readonly PageExecution[], known: readonly PageExecution
   });
 }
 
+/** The number of rows that are read again in an order in which new rows come anywhere. */
+function rowsAgain(seen: number): string {
+  return String(Math.min(maxReadRows, Math.max(pageRows, seen + keptRowsBelow)));
+}
+
 /** The rows of the new first page, and after them those of the known older ones that are near the window. `seen` rows are above its end. */
 function withHead({ executions: read, ...head }: PageActivity, known: Found | undefined, seen: number): Found {
   const last = head.next;
@@ -61,6 +78,10 @@ function withHead({ executions: read, ...head }: PageActivity, known: Found | un
   const kept = older.slice(0, Math.max(0, seen + keptRowsBelow - executions.length));
   const next = kept.length === older.length ? known.next : (kept.at(-1)?.id ?? last);
   return { rows: [...executions, ...kept], ...head, next };
+}
+
+function withHeadOnly({ executions, ...head }: PageActivity, known: Found | undefined): Found {
+  return { rows: unchanged(executions, known?.rows ?? []), ...head };
 }
 
 interface Activity {
@@ -86,9 +107,13 @@ export function useActivity(query: Query, mark: string): Activity {
     const isOther = shownFor.current !== key;
     const load = async () => {
       try {
-        const head = await get<PageActivity>(pathOf(query));
+        const isOrdered = query.order !== undefined;
+        const part = isOrdered && !isOther ? { rows: rowsAgain(seen.current) } : {};
+        const head = await get<PageActivity>(pathOf(query, part));
         if (number !== asked.current) return;
-        setFound((known) => withHead(head, isOther ? undefined : known, seen.current));
+        setFound((known) =>
+          isOrdered ? withHeadOnly(head, known) : withHead(head, isOther ? undefined : known, seen.current),
+        );
         shownFor.current = key;
         setProblem(undefined);
       } catch (error) {
@@ -104,7 +129,7 @@ export function useActivity(query: Query, mark: string): Activity {
     if (after === undefined || isLoading.current) return;
     isLoading.current = true;
     const number = asked.current;
-    get<PageActivity>(pathOf(query, after))
+    get<PageActivity>(pathOf(query, { after }))
       .then(
         ({ executions, next }) => {
           const isCurrent = number === asked.current;
