@@ -736,6 +736,8 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using opened = await open();
       const { page } = opened;
       await until(async () => (await cards(page).count()) === 3);
+      // A call is decided about when all of it is shown.
+      await until(async () => (await page.locator(".card button:disabled").count()) === 0);
       // Without focus on a call, the keys do nothing.
       for (const key of ["a", "p", "s", "d"]) await page.keyboard.press(key);
       for (let press = 0; press < 10; press += 1) await page.keyboard.press("Tab");

@@ -62,6 +62,7 @@ export function Card(props: CardProps) {
     if (decision === "program" && line === undefined) return;
     event.preventDefault();
     if (isLoaded) decide(decision);
+    else notices.say("The call is still being loaded. Press again.");
   };
   const heading = `t-${id}`;
   const { facts } = whole ?? {};
