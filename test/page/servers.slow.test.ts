@@ -58,6 +58,13 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await button(page, "Change its entry").waitFor();
     const rows = await page.locator("section[aria-labelledby=servers] .row").allInnerTexts();
     expect(rows[0]).toMatch(/^gone\s+broken: did not start: command not found/);
+    // The head of the page counts it, and Now leads to it.
+    await page.getByRole("button", { name: "Servers" }).locator(".count").getByText("1", { exact: true }).waitFor();
+    await page.keyboard.press("1");
+    const trouble = page.getByRole("region", { name: "Servers that need you" });
+    await trouble.getByText("broken: did not start: command not found").waitFor();
+    await trouble.getByRole("button", { name: "Show the server" }).click();
+    await page.locator("#server").getByText("gone", { exact: true }).waitFor();
     // The next check can repair it.
     await page.reload();
     await page.locator("main .panel").first().waitFor();

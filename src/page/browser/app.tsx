@@ -20,6 +20,7 @@ import { programKey } from "./programs/program-key.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
+import { needsRepair, ServerTrouble } from "./servers/trouble.tsx";
 import { System } from "./system/system.tsx";
 import { Key, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
@@ -124,7 +125,7 @@ export function App() {
           current={view}
           counts={{
             now: waiting,
-            servers: state.servers.filter(({ held }) => held !== undefined).length,
+            servers: state.servers.filter((each) => each.held !== undefined || needsRepair(each)).length,
             programs: troubled(state.schedules).length,
           }}
           hasKeys={keys.areOn}
@@ -164,6 +165,9 @@ export function App() {
                     onExecution={(id) => showExecution(id)}
                     onAdded={(name) => go({ view: "servers", server: name })}
                   />
+                )}
+                {!state.viewer && (
+                  <ServerTrouble servers={state.servers} onShow={(name) => go({ view: "servers", server: name })} />
                 )}
                 <ScheduleTrouble
                   schedules={state.schedules}

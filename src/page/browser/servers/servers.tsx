@@ -8,9 +8,7 @@ import { useRoving } from "../roving.ts";
 import { Text } from "../text.tsx";
 import { AddServer } from "./add-server.tsx";
 import { Details } from "./details.tsx";
-
-/** States that need a person come first in the list. */
-const urgent: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
+import { needsRepair } from "./trouble.tsx";
 
 interface ServersProps {
   state: PageState;
@@ -89,8 +87,9 @@ export function Servers({ state, wanted, onChoose }: ServersProps) {
   );
 }
 
+/** Those that need a person come first. */
 function inOrder(servers: readonly PageServerEntry[]): PageServerEntry[] {
-  const placeOf = ({ state }: PageServerEntry) => (urgent.includes(state) ? 0 : state === "disabled" ? 2 : 1);
+  const placeOf = (server: PageServerEntry) => (needsRepair(server) ? 0 : server.state === "disabled" ? 2 : 1);
   return [...servers].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
