@@ -142,6 +142,8 @@ export const newServerBody = z.strictObject({
   kind: z.enum(["catalog", "address", "command", "openapi", "graphql", "entry"]),
   name: z.string().max(200).optional(),
   what: longText,
+  /** Whether the keys in a pasted entry become secrets. */
+  keysAsSecrets: z.boolean().optional(),
   values: z.record(z.string().max(200), z.string().max(100_000)),
   auth: z.string().min(1).max(100_000).optional(),
   secrets: z.array(z.strictObject({ name: shortName, value: z.string().max(200_000) })).max(100),

@@ -8,14 +8,16 @@ import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { logsFolder } from "../config/locations.ts";
 import { referencesIn, referringParts } from "../config/secrets/references.ts";
+import { storedSecret } from "../config/secrets/store.ts";
 import { configOwner, logFile } from "../servers/logs/place.ts";
 import { readLog } from "../servers/logs/read-logs.ts";
+import { namesFor, refer, secretsIn } from "../setup/agents/plain-secrets.ts";
 import { haveSecrets } from "../setup/agents/secrets.ts";
 import { readPasted } from "../setup/agents/supported/pasted.ts";
 import { catalogEntry, findInCatalog, type NewServer, notInCatalog } from "../setup/settings/add-server.ts";
 import { configWith, tryAndSave } from "../setup/settings/add-servers.ts";
 import { requireTrusted } from "../setup/settings/change-policy.ts";
-import { withEntrySecrets } from "../setup/settings/entry-secrets.ts";
+import { type EntrySecret, withEntrySecrets } from "../setup/settings/entry-secrets.ts";
 import { removeServers } from "../setup/settings/remove-servers.ts";
 import { sourceEntry } from "../setup/settings/source-entry.ts";
 import { switchServers } from "../setup/settings/switch-servers.ts";
@@ -111,6 +113,7 @@ export class ServerActions {
     const configFile = openConfigFile({ ...(isFirst ? { user: true } : { flag: origin.file }), cwd: "/", env });
     await requireTrusted(configFile, env, isAnswered);
     const servers = await this.#newServers(body, configFile);
+    const pasted = body.kind === "entry" && body.keysAsSecrets ? await secretsFor(servers, env) : [];
     for (const { name } of servers) {
       if (!configFile.entries.has(name)) continue;
       throw new ClaudikinsError("USAGE", `The config already has a server called "${name}"`, {
@@ -120,7 +123,8 @@ export class ServerActions {
     const { text, config } = await configWith(servers, configFile, env);
     const isWritten = () => readIfThere(configFile.file) === text;
     const referred = referencesIn(servers.map(({ entry }) => referringParts(entry)));
-    const secrets = body.secrets.filter(({ name }) => referred.has(`\${secret:${name}}`));
+    const typed = body.secrets.filter(({ name }) => referred.has(`\${secret:${name}}`));
+    const secrets = [...typed, ...pasted];
     const { done, notes: ofSecrets } = await withEntrySecrets(secrets, { env, isWritten }, async () => {
       await using tried = await openConfig(config);
       const signal = AbortSignal.timeout(pageCheckMs);
@@ -134,7 +138,7 @@ export class ServerActions {
     return {
       added: servers.map(({ name, notes: own }, at) => {
         const found = done.checked.get(name);
-        const notes = at === 0 ? [...own, ...ofSecrets, ...(secret ? [withSecret] : [])] : own;
+        const notes = at === 0 ? [...own, ...keptNotes(pasted), ...ofSecrets, ...(secret ? [withSecret] : [])] : own;
         return {
           server: name,
           tools: found?.tools,
@@ -183,6 +187,18 @@ export class ServerActions {
       }
     }
   }
+}
+
+/** Replaces the keys in new entries by references. The secrets have no value if they are stored already. */
+async function secretsFor(servers: NewServer[], env: Environment): Promise<EntrySecret[]> {
+  const names = await namesFor(servers.flatMap(secretsIn), env);
+  refer(names);
+  const values = new Map([...names].map(([{ value }, name]) => [name, value]));
+  return [...values].map(([name, value]) => ({ name, value: storedSecret(name, env) ? undefined : value }));
+}
+
+function keptNotes(secrets: readonly EntrySecret[]): string[] {
+  return secrets.length === 0 ? [] : [`Kept as secrets: ${secrets.map(({ name }) => name).join(", ")}.`];
 }
 
 /** The words of a command as it is written for a shell: quotes keep spaces, and nothing is expanded. */

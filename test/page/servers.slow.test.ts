@@ -227,6 +227,43 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     });
   });
 
+  test("keys in a pasted entry become secrets, unless this is unticked, and a failed trial keeps none", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const { command, args } = fixture("echo");
+    const key = "sk-live-51HxQ2vK9mZ8pL4tR7wY";
+    const paste = async (entry: object) => {
+      await button(page, "Add a server").click();
+      await page.getByRole("radio", { name: "Entry" }).check({ force: true });
+      await page.getByRole("textbox", { name: "Entry" }).fill(JSON.stringify({ mcpServers: entry }));
+    };
+    await paste({ bad: { command: "no-such-program-of-ours", env: { BAD_API_KEY: key } } });
+    await button(page, "Try it and add it").click();
+    await page.locator(".warning, .failure-text").first().waitFor();
+    expect(storedSecrets(scene.env).map(({ name }) => name)).not.toContain("BAD_API_KEY");
+    await paste({ mail: { command, args: [...args, "--token", key], env: { MAIL_API_KEY: `${key}x`, REGION: "eu" } } });
+    await button(page, "Try it and add it").click();
+    await page.getByText("Kept as secrets: MAIL_API_KEY, MAIL_TOKEN.").waitFor();
+    expect(servers().mcpServers["mail"]).toEqual({
+      ...{ command, args: [...args, "--token", "${secret:MAIL_TOKEN}"] },
+      env: { MAIL_API_KEY: "${secret:MAIL_API_KEY}", REGION: "eu" },
+    });
+    expect(config()).not.toContain(key);
+    expect(await readSecret("MAIL_API_KEY", scene.env)).toBe(`${key}x`);
+    // The same key again is the same secret.
+    await paste({ mail2: { command, args, env: { MAIL_API_KEY: `${key}x` } } });
+    await button(page, "Try it and add it").click();
+    await page.getByText("Added mail2: 1 tool.").waitFor();
+    expect(servers().mcpServers["mail2"]?.["env"]).toEqual({ MAIL_API_KEY: "${secret:MAIL_API_KEY}" });
+    await paste({ plain: { command, args, env: { MAIL_API_KEY: "another-key-8Hq2vK9mZ8pL" } } });
+    await page.getByLabel("Keep keys as secrets").uncheck();
+    await button(page, "Try it and add it").click();
+    await page.getByText("Added plain: 1 tool.").waitFor();
+    expect(servers().mcpServers["plain"]?.["env"]).toEqual({ MAIL_API_KEY: "another-key-8Hq2vK9mZ8pL" });
+    expect(await axeFindings(page)).toEqual([]);
+    expect(opened.said).toEqual([expect.stringContaining("422")]);
+  });
+
   test("a server that does not start, or has a name that is taken, is not added, and the form keeps what was typed", async () => {
     await using opened = await open();
     const { page } = opened;

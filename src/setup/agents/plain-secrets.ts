@@ -6,8 +6,11 @@ import { readSecret, storedSecret } from "../../config/secrets/store.ts";
 import { looksLikeToken, looksSecret } from "../../servers/values/secrets.ts";
 import type { MergedServer } from "./merge.ts";
 
+/** A server whose entry is changed when it gets references. */
+type Holder = Pick<MergedServer, "name" | "entry">;
+
 export interface PlainSecret {
-  server: MergedServer;
+  server: Holder;
   /** The key of the entry, and the place below it. */
   at: readonly [string, ...(string | number)[]];
   /** The name of the variable, the header, the option, or the part of an address. */
@@ -22,7 +25,8 @@ export function plainSecretsOf(servers: readonly MergedServer[]): PlainSecret[] 
   return servers.filter(({ isThere }) => !isThere).flatMap((server) => secretsIn(server));
 }
 
-function secretsIn(server: MergedServer): PlainSecret[] {
+/** The secrets in one entry. */
+export function secretsIn(server: Holder): PlainSecret[] {
   const { entry } = server;
   const args = stringsIn(entry["args"]);
   const found: [at: PlainSecret["at"], name: string, text: unknown][] = [

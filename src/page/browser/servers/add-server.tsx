@@ -78,6 +78,7 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
   const [rows, setRows] = useState<Partial<Record<Kind, NamedRow[]>>>({});
   const [variables, setVariables] = useState<Record<string, NamedRow>>({});
   const [secrets, setSecrets] = useState<string[]>([]);
+  const [keysAsSecrets, setKeysAsSecrets] = useState(true);
   const [problem, setProblem] = useState<Reason>();
   const [catalog, setCatalog] = useState<PageCatalogServer[]>([]);
   useEffect(() => {
@@ -107,7 +108,8 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
   const add = () =>
     run(async () => {
       setProblem(undefined);
-      const given = { kind, what: what.trim(), ...(name === "" ? {} : { name }), ...typedValues() };
+      const own = { ...(name === "" ? {} : { name }), ...(kind === "entry" ? { keysAsSecrets } : {}) };
+      const given = { kind, what: what.trim(), ...own, ...typedValues() };
       try {
         const { added, movedTo } = await post<PageAdded>("servers/add", given);
         if (movedTo !== undefined) {
@@ -202,8 +204,16 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
         <p class="about">
           {kind === "entry" ? (
             <>
-              Write keys as <code>{"${NAME}"}</code>, which refers to your environment, or as{" "}
-              <code>{"${secret:NAME}"}</code> after <code>claudikins secrets set NAME</code>.
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={keysAsSecrets}
+                  onChange={(event) => setKeysAsSecrets(event.currentTarget.checked)}
+                />
+                Keep keys as secrets
+              </label>
+              Values that look like keys are not written into the config. It refers to them. References such as{" "}
+              <code>{"${NAME}"}</code> and <code>{"${secret:NAME}"}</code> stay.
             </>
           ) : (
             <>
