@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.getByRole("button", { name: "Servers" }).locator(".count").getByText("1", { exact: true }).waitFor();
     await page.keyboard.press("1");
     const trouble = page.getByRole("region", { name: "Servers that need you" });
-    await trouble.getByText("broken: did not start: command not found").waitFor();
+    await trouble.getByText(/^broken did not start: command not found/).waitFor();
     await trouble.getByRole("button", { name: "Show the server" }).click();
     await page.locator("#server").getByText("gone", { exact: true }).waitFor();
     // The next check can repair it.

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
+import { Choice } from "../filter-form.tsx";
 import type { CameFrom } from "../place.ts";
 import { Problem } from "../problem.tsx";
 import { useStickyTop } from "../sticky-top.ts";
@@ -11,6 +12,11 @@ import { Detail } from "./detail.tsx";
 import { Filters } from "./filters.tsx";
 import { ActivityList } from "./list.tsx";
 import { isNarrowed, type Query, useActivity } from "./query.ts";
+
+const orders = [
+  ["session", "By session"],
+  ["longest", "Longest first"],
+] as const;
 
 interface ActivityProps {
   state: PageState;
@@ -85,16 +91,27 @@ export function Activity({
     <div class={chosen === undefined ? "activity-view" : "activity-view with-detail"}>
       <section class="panel activity-panel" aria-labelledby="activity">
         <div class="activity-top">
-          <h2 id="activity">
-            Activity
-            <Tabs isCalls={isCalls} onChoose={(wanted) => onCalls(wanted ? "" : undefined)} />
-            {found && !isCalls && (
-              <span class="about total" role="status">
-                {grouped(rows.length)}
-                {found.next !== undefined && "+"}
-              </span>
+          <div class="activity-title">
+            <h2 id="activity">
+              Activity
+              <Tabs isCalls={isCalls} onChoose={(wanted) => onCalls(wanted ? "" : undefined)} />
+              {found && !isCalls && (
+                <span class="about total" role="status">
+                  {grouped(rows.length)}
+                  {found.next !== undefined && "+"}
+                </span>
+              )}
+            </h2>
+            {!isCalls && (
+              <Choice
+                name="Order"
+                value={query.order}
+                any="Newest first"
+                choices={orders}
+                onChange={(order) => change({ ...query, order: order as Query["order"] })}
+              />
             )}
-          </h2>
+          </div>
           {!isCalls && (
             <Filters
               query={query}

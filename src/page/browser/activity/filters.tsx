@@ -6,11 +6,6 @@ import { isNarrowed, type Query } from "./query.ts";
 
 const states = ["running", "waiting", "done", "failed", "denied", "cancelled"].map((state) => [state, state] as const);
 
-const orders = [
-  ["session", "By session"],
-  ["longest", "Longest first"],
-] as const;
-
 interface FiltersProps {
   query: Query;
   /** What the list can be narrowed to. */
@@ -72,13 +67,6 @@ export function Filters({ query, agents, doors, people, servers, hasKeys, onChan
           onChange={(person) => set({ person })}
         />
       )}
-      <Choice
-        name="Order"
-        value={query.order}
-        any="Newest first"
-        choices={orders}
-        onChange={(order) => set({ order: order as Query["order"] })}
-      />
       {query.tool !== undefined && (
         <button type="button" class="chip" onClick={() => set({ tool: undefined })}>
           <span class="hidden">Any tool instead of </span>

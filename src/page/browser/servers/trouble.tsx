@@ -38,7 +38,7 @@ export function ServerTrouble({ servers, onShow }: ServerTroubleProps) {
               </h3>
               <p>
                 <span class={`outcome ${state === "broken" ? "bad" : "waiting"}`}>
-                  <Text>{stateText}</Text>
+                  <Text>{problem === undefined ? stateText : state}</Text>
                 </span>
                 {problem !== undefined && (
                   <span class="about">
