@@ -1,22 +1,31 @@
-/** Takes the screenshots of the page for the docs: `bun run screenshots [--out folder]`. */
+/** Takes the screenshots of the page for the docs: `bun run screenshots [--out folder] [--all] [--scene usual|empty|full|hostile]`. */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import type { Scene } from "../../test/page/scene.ts";
 import { openBrowser } from "../../test/support/browser.ts";
 import { root } from "../../test/support/claudikins.ts";
 import { madeUpScene } from "./made-up-scene.ts";
+import { emptyScene, fullScene, hostileScene } from "./other-scenes.ts";
 
 const { values } = parseArgs({
   options: {
     out: { type: "string", default: join(root, "docs", "images") },
     /** All views in both colours and two widths, to look at. */
     all: { type: "boolean", default: false },
+    /** The page that is shown, with `--all`. */
+    scene: { type: "string", default: "usual" },
   },
 });
 const out = resolve(values.out);
 mkdirSync(out, { recursive: true });
 
-await using scene = await madeUpScene();
+const scenes: Record<string, () => Promise<Scene>> = {
+  ...{ usual: madeUpScene, empty: emptyScene, full: fullScene, hostile: hostileScene },
+};
+const open = scenes[values.scene];
+if (!open) throw new Error(`--scene takes ${Object.keys(scenes).join(", ")}`);
+await using scene = await open();
 const browser = await openBrowser();
 try {
   for (const colorScheme of ["light", "dark"] as const) {
@@ -29,9 +38,16 @@ try {
       page.on("console", (message) => console.error(message.text()));
       page.on("pageerror", (error) => console.error(error));
       await page.goto(scene.url);
-      await page.locator(".card").first().waitFor();
+      await page
+        .locator(values.scene === "empty" ? "main .panel" : ".card")
+        .first()
+        .waitFor();
       const shot = (name: string) =>
-        page.screenshot({ path: join(out, `${name}.png`), animations: "disabled", fullPage: values.all });
+        page.screenshot({
+          path: join(out, `${name}.png`),
+          animations: "disabled",
+          fullPage: values.all && values.scene !== "full",
+        });
       if (!values.all) await shot(`ui-${colorScheme}`);
       if (!values.all && colorScheme === "light") {
         await page.keyboard.press("2");
