@@ -100,3 +100,26 @@ test(".ci/run repeats the end of the output of a run that crashed", async () => 
     "=== Failures of 'npm test'\npanic: out of memory\n\n=== FAILED: 'npm test'\n2 passed, 1 failed\n",
   );
 });
+
+const failing = (...files: string[]) =>
+  `printf '%s\\n' ${files.map((file) => `'${file}:' '(pass) one' '(fail) two' ''`).join(" ")}; ${summary(3, files.length)}; exit 1`;
+
+test.each([
+  ["pass", 0, ["test/a.test.ts"], "=== OK: installs, tests and checks\n6 passed, 0 failed"],
+  ["fail again", 1, ["test/a.test.ts"], "=== FAILED: 'npm run test:slow'\n44 passed, 1 failed"],
+  [
+    "are too many",
+    0,
+    ["a", "b", "c", "d", "e"].map((name) => `test/${name}.test.ts`),
+    "=== FAILED: 'npm run test:slow'\n44 passed, 5 failed",
+  ],
+])(".ci/run runs the files of failed tests again, alone: they %s", async (_name, code, files, ending) => {
+  using machine = new Machine();
+  machine.write(join(machine.root, "node_modules", ".bin", "bun"), `#!/bin/sh\necho "alone: $*"\nexit ${code}\n`);
+  const steps = { slow: failing(...files), ...(code === 0 && files.length === 1 ? { test: summary(2, 0) } : {}) };
+  const { stdout } = await run(machine, steps);
+  expect(stdout).toEndWith(`\n${ending}\n`);
+  expect(stdout.includes("alone: test --timeout 60000 ./test/a.test.ts\n")).toBe(files.length === 1);
+  const named = "=== These failed beside other tests, and passed alone\ntest/a.test.ts\n";
+  expect(stdout.includes(named)).toBe(code === 0 && files.length === 1);
+});
