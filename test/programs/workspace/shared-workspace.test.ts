@@ -425,7 +425,7 @@ describe.skipIf(postgresNote !== "")(`a shared workspace${postgresNote}`, () => 
     await server.run(team.url, "UPDATE claudikins.file_parts SET bytes = 'half of it'");
     await other.workspace.bring();
     expect(other.files()).toEqual({ "notes.txt": "text" });
-    expect(team.warnings).toEqual(["The content of ./workspace/notes.txt is not in the database"]);
+    expect(team.warnings).toEqual(["The content of ./workspace/notes.txt is not stored any more"]);
   });
 
   test("is cleared for all replicas with its person, and does not come back from a replica that was away", async () => {
