@@ -56,13 +56,15 @@ export class Bucket {
 
   /** Throws BUCKET_UNAVAILABLE. */
   async put(name: string, bytes: Uint8Array): Promise<void> {
-    await this.#asked((client) => client.write(this.#keyOf(name), bytes, { type: "application/octet-stream" }));
+    const key = this.#keyOf(name);
+    await this.#asked((client) => client.write(key, bytes, { type: "application/octet-stream" }));
   }
 
   /** Undefined if there is no such object. Throws BUCKET_UNAVAILABLE. */
   async get(name: string, range?: ByteRange): Promise<Uint8Array | undefined> {
+    const key = this.#keyOf(name);
     return this.#asked(async (client) => {
-      const file = client.file(this.#keyOf(name));
+      const file = client.file(key);
       try {
         return await (range ? file.slice(range.begin, range.end) : file).bytes();
       } catch (error) {
@@ -74,7 +76,8 @@ export class Bucket {
 
   /** Nothing happens if there is no such object. Throws BUCKET_UNAVAILABLE. */
   async remove(name: string): Promise<void> {
-    await this.#asked((client) => client.delete(this.#keyOf(name)));
+    const key = this.#keyOf(name);
+    await this.#asked((client) => client.delete(key));
   }
 
   /** Writes, reads and removes an object. Throws BUCKET_UNAVAILABLE if that is not possible. */
@@ -182,7 +185,7 @@ export function unavailable(message: string, hint: string): ClaudikinsError {
 /** The error for content that is in the bucket, of a process that has none. */
 export function bucketIsMissing(): ClaudikinsError {
   return unavailable(
-    "This is stored in the bucket of the team, and CLAUDIKINS_BUCKET is not set here",
+    "The content is in the bucket of the team, and CLAUDIKINS_BUCKET is not set here",
     "Set CLAUDIKINS_BUCKET as the other replicas have it.",
   );
 }

@@ -54,7 +54,7 @@ const files = "files/";
 
 /** Whether a content of a file is in the bucket. */
 export function isInBucket(content: string): boolean {
-  return content.startsWith(files);
+  return /^files\/[0-9a-f-]{36}$/.test(content);
 }
 
 /** A page of an image that is in the bucket. */

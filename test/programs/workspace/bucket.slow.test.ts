@@ -85,7 +85,7 @@ describe.skipIf(postgresNote !== "")(`a shared workspace with a bucket${postgres
     const error = await without.workspace.bring().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: "BUCKET_UNAVAILABLE",
-      message: "This is stored in the bucket of the team, and CLAUDIKINS_BUCKET is not set here",
+      message: "The content is in the bucket of the team, and CLAUDIKINS_BUCKET is not set here",
     });
     expect(await all.bucket.names()).toHaveLength(1);
   });
