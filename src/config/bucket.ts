@@ -82,7 +82,7 @@ function endpointOf(
   const url = URL.parse(endpoint);
   const isPlain = url && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
   if (!isPlain || !["http:", "https:"].includes(url.protocol)) {
-    throw invalid(`The endpoint of ${variable} is no address that begins with https://`);
+    throw invalid(`The endpoint of ${variable} is not an address that begins with https://`);
   }
   if (!isSafe(url) && !allowHttp) {
     throw new ClaudikinsError("CONFIG_INVALID", `The endpoint of ${variable} has no TLS`, {

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 const of = (address: string, env: Record<string, string> = {}) => bucketOf({ ...env, CLAUDIKINS_BUCKET: address });
 
-test("is in AWS, with the region of the address or of the environment, and a prefix", () => {
+test("a bucket is in AWS, with the region of the address or of the environment, and a prefix", () => {
   expect(of("s3://team?region=eu-central-1")).toEqual({
     name: "team",
     prefix: "",
@@ -22,7 +22,7 @@ test("is in AWS, with the region of the address or of the environment, and a pre
   expect(bucketOf({})).toBeUndefined();
 });
 
-test("is at another service, with a key whose secret may be as AWS makes them", () => {
+test("a bucket is at another service, with a key whose secret may be as AWS makes them", () => {
   const service = "endpoint=https://s3.example.com/base/";
   expect(of(`s3://KEY:a/b+c=d%40e@team/kept?${service}`)).toEqual({
     name: "team",
@@ -38,7 +38,7 @@ test("is at another service, with a key whose secret may be as AWS makes them", 
   });
 });
 
-test("is reached without TLS on this machine, and elsewhere only if the address says so", () => {
+test("a bucket is reached without TLS on this machine, and elsewhere only if the address says so", () => {
   expect(of("s3://team?endpoint=http://127.0.0.1:9000")?.endpoint).toBe("http://127.0.0.1:9000");
   const plain = "s3://KEY:a-secret@team?endpoint=http://minio:9000";
   expect(thrownBy(() => of(plain))).toMatchObject({
@@ -49,7 +49,7 @@ test("is reached without TLS on this machine, and elsewhere only if the address 
   expect(of(`${plain}&allowHttp=true`)?.endpoint).toBe("http://minio:9000");
 });
 
-test("is refused by an error without its secret if it is unusable, also from a file", () => {
+test("an address is refused by an error without its secret if it is unusable, also from a file", () => {
   using folder = temporaryFolder();
   const address = "s3://KEY:a-secret@team?region=eu-central-1";
   expect(bucketOf({ CLAUDIKINS_BUCKET_FILE: folder.write("address", `${address}\n`) })).toEqual(of(address));

@@ -199,6 +199,8 @@ export interface StoreParts {
   changes: Changes;
   room: Room;
   objects: Objects;
+  /** Called with what went wrong and was made up for. */
+  warn: (text: string) => void;
 }
 
 /** The parts of one writer. */

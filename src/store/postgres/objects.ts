@@ -1,5 +1,5 @@
 /**
- * What is in the bucket of the team instead of the database. The database stays the truth: it names every object before the object is written,
+ * The contents that are in the bucket of the team instead of the database. The database stays the truth: it names every object before the object is written,
  * and refers to it afterwards. So it knows the objects that a process has left when it died, and one that is removed is never referred to
  * again. Without a bucket, everything is stored in the database, and what an earlier process has put into the bucket cannot be read.
  */
@@ -49,7 +49,7 @@ CREATE INDEX object_pages_by_object ON claudikins.object_pages (object);
 `,
 } as const;
 
-/** What the names of the contents of files in the bucket begin with. Those in the database are UUIDs. */
+/** The beginning of the names of contents in the bucket. Names of contents in the database are UUIDs. */
 const files = "files/";
 
 /** Whether a content of a file is in the bucket. */
@@ -77,6 +77,8 @@ export class Objects {
   readonly #database: Database;
   readonly #bucket: Bucket | undefined;
   readonly #removing = new Set<Promise<void>>();
+  /** The last problem that was told. */
+  #told = "";
 
   constructor(database: Database, bucket: Bucket | undefined) {
     this.#database = database;
@@ -114,17 +116,20 @@ export class Objects {
 
   /**
    * Stores pages of an image as one object, whose name is returned. Undefined if they belong into the database: they are few, there is no
-   * bucket, or it cannot be used now. A program must not be lost because of that.
+   * bucket, or it cannot be used now. A program must not be lost because of that: `warn` is told why, once.
    */
-  async addImage(bytes: Uint8Array): Promise<string | undefined> {
+  async addImage(bytes: Uint8Array, warn: (text: string) => void): Promise<string | undefined> {
     if (!this.#bucket || this.#bucket.isAway || bytes.length < minImageBytes) return undefined;
     const name = `images/${crypto.randomUUID()}`;
     try {
       await this.#add([{ name, content: name, bytes }]);
+      this.#told = "";
       return name;
     } catch (error) {
-      if (error instanceof ClaudikinsError && error.code === "BUCKET_UNAVAILABLE") return undefined;
-      throw error;
+      if (!(error instanceof ClaudikinsError) || error.code !== "BUCKET_UNAVAILABLE") throw error;
+      if (error.message !== this.#told) warn(`Programs are saved in the database: ${error.message}`);
+      this.#told = error.message;
+      return undefined;
     }
   }
 
@@ -136,7 +141,7 @@ export class Objects {
 
   /** Removes objects that were left. What cannot be removed now is removed by `tidy`. Never throws. */
   async remove(names: readonly string[]): Promise<void> {
-    await this.#removed(names).catch(() => {});
+    if (!this.#bucket?.isAway) await this.#removed(names).catch(() => {});
   }
 
   /** The same, while the caller does something else. */

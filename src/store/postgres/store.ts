@@ -93,7 +93,7 @@ export class PostgresStore implements Store {
     });
     this.audit = auditLog(connections, auditProtection);
     this.deliveries = deliveryRows(connections);
-    this.executions = executionRows(connections, () => new PostgresWriter(parts));
+    this.executions = executionRows(connections, (warn = () => {}) => new PostgresWriter({ ...parts, warn }));
     this.continuations = {
       async take(handlers) {
         // Only a server of a team loads it.

@@ -106,6 +106,7 @@ function pageJobs({
   claims,
   room,
   objects,
+  warn,
 }: JobParts): Jobs<"begin" | "pages" | "record" | "image" | "records"> {
   /** Nobody else takes the execution, or counts its first save as given up, before the end of the transaction. */
   function* keep(execution: string): Work<void> {
@@ -125,7 +126,7 @@ function pageJobs({
     { roomBytes, isImage }: { roomBytes: number; isImage: boolean },
   ): Promise<undefined> => {
     await room.require(roomBytes, batch.bytes.length);
-    const object = isImage ? await objects.addImage(batch.bytes) : undefined;
+    const object = isImage ? await objects.addImage(batch.bytes, warn) : undefined;
     await connections.write(function* () {
       yield* keep(execution);
       if (object === undefined) yield* writePages(execution, version, batch);

@@ -42,7 +42,7 @@ describe.skipIf(postgresNote !== "")(`a shared workspace with a bucket${postgres
   const hasObjects = ({ bucket, objects }: Team, count: number) =>
     eventually(async () => (await bucket.names()).length === count && (await objects()) === count);
 
-  test("has files of one replica at the others, replaces and removes them, and keeps nothing else", async () => {
+  test("has files of one replica at the others; replaced and removed ones leave no object", async () => {
     await using all = await team();
     const [one, other] = [all.start("one"), all.start("other")];
     const large = randomBytes(2_500_000);

@@ -104,7 +104,7 @@ describe.skipIf(postgresNote !== "")(`replicas with a bucket${postgresNote}`, ()
     expect(names.every((name) => name.startsWith("images/"))).toBe(true);
     const inDatabase = await count("SELECT sum(length(bytes)) FROM claudikins.pages WHERE page < 16777216");
     expect(inDatabase).toBeLessThan(100_000);
-    // What is in the bucket counts too.
+    // The bytes in the bucket count too.
     const stored = await count("SELECT sum(bytes) FROM claudikins.stored_bytes");
     expect(stored).toBeGreaterThan(await count("SELECT sum(size) FROM claudikins.object_pages"));
     first.signal("SIGKILL" as "SIGTERM");
@@ -163,6 +163,7 @@ describe.skipIf(postgresNote !== "")(`replicas with a bucket${postgresNote}`, ()
       { withinMs: 30_000 },
     );
     expect(await objectPages()).toBe(0);
+    expect(first.stderr()).toContain("Programs are saved in the database: The bucket cannot be reached");
     await Bun.write(until, "");
   });
 

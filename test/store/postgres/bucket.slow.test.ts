@@ -85,7 +85,7 @@ describe("a bucket", () => {
     expect(await fixture.names()).toEqual([]);
   });
 
-  test("that never answers is given up after ten seconds, also by those that wait for their turn", async () => {
+  test("is given up after ten seconds if it never answers, also for requests that wait for their turn", async () => {
     const port = freePort();
     const silent = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
     const bucket = bucketAt(`s3://KEY:a-secret@team?endpoint=http://127.0.0.1:${port}`);
@@ -136,7 +136,7 @@ describe("credentials", () => {
     expect(aws.seen[0]!.authorization).toContain("/eu-west-1/s3/");
   });
 
-  test("are those of the role of a pod, asked for once, and again when they have ended", async () => {
+  test("are those of the role of a pod, which is asked again when they have ended", async () => {
     await using aws = service();
     const env = {
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${aws.base}/credentials`,
@@ -159,7 +159,7 @@ describe("credentials", () => {
     expect(other.seen.map(({ token }) => token)).toEqual([null, "session 1", null, "session 2"]);
   });
 
-  test("that are refused again and again, and rights that are missing, are told", async () => {
+  test("are told to be refused, and so are missing rights and another region", async () => {
     await using aws = service(["SignatureDoesNotMatch", "AccessDenied", "PermanentRedirect"]);
     const bucket = bucketAt(`s3://KEY:a-secret@team?endpoint=${aws.base}`);
     expect(await failure(bucket.get("images/00"))).toMatchObject({
@@ -175,7 +175,7 @@ describe("credentials", () => {
     expect(aws.seen).toHaveLength(3);
   });
 
-  test("that are nowhere are told", async () => {
+  test("are told to be missing", async () => {
     const bucket = bucketAt("s3://team?region=eu-west-1", { AWS_EC2_METADATA_DISABLED: "true" });
     expect(await failure(bucket.get("images/00"))).toMatchObject({
       code: "BUCKET_UNAVAILABLE",
