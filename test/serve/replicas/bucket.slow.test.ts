@@ -16,6 +16,9 @@ setDefaultTimeout(120_000);
 const folder = ownFolder();
 const audience = "https://tools.example.com";
 
+/** Time for the program that waits for the bucket. */
+const limitMs = 12_000;
+
 /** Text that no compression makes smaller, and whose digest the program returns. */
 const made = `
   let seed = 7;
@@ -76,7 +79,7 @@ describe.skipIf(postgresNote !== "")(`replicas with a bucket${postgresNote}`, ()
       await counting.read_wait({ name: "call", until: ${JSON.stringify(until)} });
       const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
       return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");`;
-    const params = { name: "execute_code", arguments: { code, background: true, timeout_ms: 100_000 } };
+    const params = { name: "execute_code", arguments: { code, background: true, timeout_ms: limitMs } };
     const begun = await resultText(await session.post({ jsonrpc: "2.0", id: 1, method: "tools/call", params }));
     await eventually(async () => (await objectPages()) > 0);
     return /\{"resume": "(\w+)"\}/.exec(begun)![1]!;
@@ -116,6 +119,8 @@ describe.skipIf(postgresNote !== "")(`replicas with a bucket${postgresNote}`, ()
       withinMs: 60_000,
     });
     expect(second.stderr()).not.toContain("S3RVER");
+    // Longer than the program may run.
+    await Bun.sleep(limitMs + 2_000);
     await bucket.start();
     expect(await resumed(id, second)).toBe(digestOfMade());
     // Nothing of it stays in the bucket.
