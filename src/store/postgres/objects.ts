@@ -6,6 +6,7 @@
 import { ClaudikinsError } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { hourMs, kilobyte } from "../../base/units.ts";
+import type { PartPlace, StoredPart } from "../files.ts";
 import type { Batch } from "../jobs.ts";
 import { all, type Database, first, run, type Work } from "../work.ts";
 import { type Bucket, bucketIsMissing } from "./bucket.ts";
@@ -96,22 +97,17 @@ export class Objects {
   }
 
   /** Stores parts of contents to which nothing refers yet. Throws BUCKET_UNAVAILABLE. */
-  addParts(parts: readonly { content: string; part: number; bytes: Uint8Array }[]): Promise<void> {
-    return this.#add(
-      parts.map(({ content, part, bytes }) => ({ name: nameOfPart({ content, part }), content, bytes })),
-    );
+  addParts(parts: readonly StoredPart[]): Promise<void> {
+    return this.#add(parts.map((part) => ({ name: nameOfPart(part), content: part.content, bytes: part.bytes })));
   }
 
   /** Reads parts. Those that were removed are missing. Throws BUCKET_UNAVAILABLE. */
-  async parts<Part extends { content: string; part: number }>(
-    wanted: readonly Part[],
-  ): Promise<(Part & { bytes: Uint8Array })[]> {
-    const found = await Promise.all(
-      wanted.map(async (part) => ({ ...part, bytes: await this.#here.get(nameOfPart(part)) })),
-    );
-    return found.flatMap(({ bytes, ...part }) =>
-      bytes ? [{ ...part, bytes } as unknown as Part & { bytes: Uint8Array }] : [],
-    );
+  async parts(wanted: readonly PartPlace[]): Promise<StoredPart[]> {
+    const read = wanted.map(async ({ content, part }) => {
+      const bytes = await this.#here.get(nameOfPart({ content, part }));
+      return bytes ? [{ content, part, bytes }] : [];
+    });
+    return (await Promise.all(read)).flat();
   }
 
   /**
@@ -222,7 +218,7 @@ export class Objects {
   }
 }
 
-function nameOfPart({ content, part }: { content: string; part: number }): string {
+function nameOfPart({ content, part }: PartPlace): string {
   return `${content}/${part}`;
 }
 
