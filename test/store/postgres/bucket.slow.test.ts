@@ -1,5 +1,6 @@
 /** The bucket of a team: objects, errors that say what to do, time limits, and credentials. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { AwsV4Signer } from "aws4fetch";
 import { bucketOf } from "../../../src/config/bucket.ts";
 import { Bucket } from "../../../src/store/postgres/bucket.ts";
 import { type BucketFixture, bucketFixture } from "../../support/bucket.ts";
@@ -134,6 +135,38 @@ describe("credentials", () => {
       { path: "/team/images/00", authorization: expect.stringContaining("Credential=KEY/"), token: null },
     ]);
     expect(aws.seen[0]!.authorization).toContain("/eu-west-1/s3/");
+  });
+
+  test("sign each request as AWS asks for, which s3rver does not check", async () => {
+    const requests: { method: string; url: string; headers: Headers }[] = [];
+    await using server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: freePort(),
+      fetch: ({ method, url, headers }) => {
+        requests.push({ method, url, headers: new Headers(headers) });
+        return new Response("x");
+      },
+    });
+    const bucket = bucketAt(
+      `s3://KEY:a-se/cret@team/one/(kept)*?region=eu-west-1&endpoint=http://127.0.0.1:${server.port}/base`,
+    );
+    await bucket.put("images/00", Buffer.from("x"));
+    await bucket.get("images/00", { begin: 0, end: 1 });
+    await bucket.remove("images/00");
+    expect(requests.map(({ method }) => method)).toEqual(["PUT", "GET", "DELETE"]);
+    for (const { method, url, headers } of requests) {
+      const signer = new AwsV4Signer({
+        method,
+        url,
+        headers: { "x-amz-content-sha256": headers.get("x-amz-content-sha256")! },
+        accessKeyId: "KEY",
+        secretAccessKey: "a-se/cret",
+        service: "s3",
+        region: "eu-west-1",
+        datetime: headers.get("x-amz-date")!,
+      });
+      expect(headers.get("authorization")!.split("Signature=")[1]).toBe(await signer.signature());
+    }
   });
 
   test("are those of the role of a pod, which is asked again when they have ended", async () => {
