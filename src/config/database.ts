@@ -1,26 +1,21 @@
 /** The address of a team's database. It comes from the environment, because it has a password. */
-import { readFileSync } from "node:fs";
-import { ClaudikinsError, systemCodeOf } from "../base/errors.ts";
+import { ClaudikinsError } from "../base/errors.ts";
 import type { Environment } from "./environment.ts";
+import { secretOf } from "./secret-variable.ts";
 
-const hint =
-  "Set CLAUDIKINS_DATABASE to postgres://user:password@host/name, or CLAUDIKINS_DATABASE_FILE to a file with this address.";
+const given = {
+  name: "CLAUDIKINS_DATABASE",
+  hint: "Set CLAUDIKINS_DATABASE to postgres://user:password@host/name, or CLAUDIKINS_DATABASE_FILE to a file with this address.",
+};
 
 /**
  * The address of the Postgres in which claudikins stores what outlives a process. It is a secret. Undefined without one. Throws
  * CONFIG_INVALID, and FILE_NOT_FOUND if its file cannot be read. No error has the address.
  */
 export function databaseOf(env: Environment): string | undefined {
-  const { CLAUDIKINS_DATABASE: given = "", CLAUDIKINS_DATABASE_FILE: file = "" } = env;
-  if (given !== "" && file !== "") throw invalid("CLAUDIKINS_DATABASE and CLAUDIKINS_DATABASE_FILE are both set");
-  const address = file === "" ? given : contentOf(file);
-  if (address === "") {
-    if (file !== "") throw invalid("The file that CLAUDIKINS_DATABASE_FILE names is empty");
-    return undefined;
-  }
-  if (!isAddress(address))
-    throw invalid(`${file === "" ? "CLAUDIKINS_DATABASE" : "CLAUDIKINS_DATABASE_FILE"} has no address of a Postgres`);
-  return address;
+  const found = secretOf(given, env);
+  if (!found || isAddress(found.value)) return found?.value;
+  throw new ClaudikinsError("CONFIG_INVALID", `${found.variable} has no address of a Postgres`, { hint: given.hint });
 }
 
 /** Connections of one process to the database, if nothing else is set. */
@@ -48,17 +43,6 @@ export function namesDatabase({ CLAUDIKINS_DATABASE: given, CLAUDIKINS_DATABASE_
   return Boolean(given || file);
 }
 
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch (error) {
-    const why = systemCodeOf(error) ?? "unknown error";
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the file that CLAUDIKINS_DATABASE_FILE names: ${why}`, {
-      hint,
-    });
-  }
-}
-
 function isAddress(text: string): boolean {
   const { protocol, pathname = "" } = URL.parse(text) ?? {};
   try {
@@ -66,8 +50,4 @@ function isAddress(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function invalid(text: string): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", text, { hint });
 }

@@ -8,7 +8,7 @@ import { parsedJson, valueAt } from "../base/json-object.ts";
 import { largeJsonChars } from "../base/limits.ts";
 import { megabyte } from "../base/units.ts";
 import type { BriefExecution, CallPlace, ExecutionRows, StoredExecution, WaitingPrograms } from "./executions.ts";
-import type { ExecutionWriter, NewExecution, StoreJobs } from "./jobs.ts";
+import type { NewExecution, StoreJobs } from "./jobs.ts";
 import { executionHolder } from "./labels.ts";
 import { all, type Database, first, run, type Values, type Work } from "./work.ts";
 
@@ -20,7 +20,7 @@ const columns = `${briefColumns}, request`;
 
 type Row<Execution> = Omit<Execution, "reason"> & { ending: string | null };
 
-export function executionRows(database: Database, writer: () => ExecutionWriter): ExecutionRows {
+export function executionRows(database: Database, writer: ExecutionRows["writer"]): ExecutionRows {
   const rows = (condition: string, values: Values) => database.read(() => where(condition, values));
   return {
     writer,

@@ -75,8 +75,8 @@ export interface ExecutionRows {
   cancelled(owner: string): Promise<string[]>;
   /** The executions that have not changed since, and wait neither for a timer nor for an approval. In milliseconds since 1970. */
   old(before: number): Promise<StoredExecution[]>;
-  /** A process has one for its executions, and closes it. */
-  writer(): ExecutionWriter;
+  /** A process has one for its executions, and closes it. `warn` is called with what went wrong and was made up for. */
+  writer(warn?: (text: string) => void): ExecutionWriter;
 }
 
 /** What it takes to end an execution that a client has started. */

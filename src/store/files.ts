@@ -47,6 +47,8 @@ export interface PartPlace {
   part: number;
 }
 
+export type StoredPart = PartPlace & { bytes: Uint8Array };
+
 /** The size that a workspace may have. */
 export interface FileRoom {
   /** Files and folders. */
@@ -57,10 +59,12 @@ export interface FileRoom {
 export interface FileRows {
   /** What has changed since a version; since 0, everything. */
   changes(id: string, since: number): Promise<FileChanges>;
-  /** Reads parts. One of a content that was replaced meanwhile is missing. */
-  parts(wanted: readonly PartPlace[]): Promise<(PartPlace & { bytes: Uint8Array })[]>;
-  /** Stores parts of contents to which no row refers yet. */
-  addParts(parts: readonly (PartPlace & { bytes: Uint8Array })[]): Promise<void>;
+  /** A name for a content that is about to be stored. It says where. */
+  newContent(): string;
+  /** Reads parts. Throws BUCKET_UNAVAILABLE. One of a content that was replaced meanwhile is missing. */
+  parts(wanted: readonly PartPlace[]): Promise<StoredPart[]>;
+  /** Stores parts of contents to which no row refers yet. Throws BUCKET_UNAVAILABLE. */
+  addParts(parts: readonly StoredPart[]): Promise<void>;
   /**
    * Stores rows in the place of those with the same paths, all of them at once. Returns the new version and, by path, the times that the rows got.
    * `conflicts` are the paths of files that others have changed since: their rows stay as they are. Throws FILE_NOT_WRITABLE if the workspace would be larger than `room`; then nothing is stored.
@@ -70,10 +74,13 @@ export interface FileRows {
     rows: readonly FileChange[],
     room: FileRoom,
   ): Promise<{ version: number; changedAt: ReadonlyMap<string, number>; conflicts: string[] }>;
-  /** Removes everything in the workspaces of a person. Returns the number of files. */
+  /**
+   * Removes everything in the workspaces of a person. Returns the number of files. Contents in a bucket that cannot be reached are removed by
+   * `tidy`.
+   */
   clear(person: { config: string; person: string }, now: number): Promise<number>;
   /** The people of a config whose workspaces were cleared lately, and when. */
   cleared(config: string): Promise<{ person: string; clearedAt: number }[]>;
-  /** Removes what no replica needs any more. */
+  /** Removes what no replica needs any more. Throws BUCKET_UNAVAILABLE. */
   tidy(now: number): Promise<void>;
 }

@@ -27,7 +27,8 @@ export function missingTablesFor(words: TypeWords, found: readonly string[]): st
   return inWords(missing.map(([, statements]) => statements).join("\n"), words);
 }
 
-function inWords(statements: string, words: TypeWords): string {
+/** Translates the words for types. */
+export function inWords(statements: string, words: TypeWords): string {
   return statements.replace(/\b(?:ID|NUMBER|FLAG|BYTES|PLACE|BY_DAY)\b/g, (word) => words[word as keyof TypeWords]);
 }
 

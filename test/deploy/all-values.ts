@@ -27,6 +27,7 @@ export const all = {
     },
   },
   database: { secret: "postgres", key: "address", port: 6432 },
+  bucket: { secret: "s3", key: "bucket-address" },
   autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 4, cpuPercent: 50, metrics: [] },
   image: {
     repository: "example.com/claudikins",

@@ -65,6 +65,7 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
     ...everything,
     replicas: 3,
     database: { secret: "postgres", key: "address", port: 6432 },
+    bucket: { secret: "s3" },
     persistence: { accessMode: "ReadWriteMany", storageClass: "nfs" },
   };
   const scaled = {
@@ -110,7 +111,7 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
     });
   });
 
-  test("gives several replicas their database, their addresses and one data folder, and ends one after the other", async () => {
+  test("gives several replicas their database, their bucket, their addresses and one data folder, and ends one after the other", async () => {
     const objects = await helm.objectsOf(several);
     const { spec } = objectNamed(objects, "Deployment");
     expect(spec).toMatchObject({
@@ -123,6 +124,7 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
     expect(container!.env).toEqual(
       expect.arrayContaining([
         { name: "CLAUDIKINS_DATABASE_FILE", value: "/etc/claudikins-database/address" },
+        { name: "CLAUDIKINS_BUCKET_FILE", value: "/etc/claudikins-bucket/url" },
         { name: "CLAUDIKINS_REPLICA_HOST", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
       ]),
     );
@@ -130,6 +132,15 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
       name: "database",
       mountPath: "/etc/claudikins-database",
       readOnly: true,
+    });
+    expect(container!.volumeMounts).toContainEqual({
+      name: "bucket",
+      mountPath: "/etc/claudikins-bucket",
+      readOnly: true,
+    });
+    expect(volumes).toContainEqual({
+      name: "bucket",
+      secret: { secretName: "s3", items: [{ key: "url", path: "url" }], defaultMode: 0o440 },
     });
     expect(volumes).toContainEqual({
       name: "database",
@@ -197,6 +208,7 @@ describe.skipIf(helmNote !== "")(`the chart${helmNote}`, () => {
       { ...least, replicas: 2, database: { secret: "postgres" } },
       "More than one replica needs a data folder for all",
     ],
+    ["a bucket without a database", { ...least, bucket: { secret: "s3" } }, "bucket needs a database"],
     ["a server without a port", { ...least, servers: { wiki: { image: "a" } } }, "port"],
     ["a server that cannot be a host name", { ...least, servers: { Wiki: { image: "a", port: 1 } } }, "Wiki"],
     [

@@ -69,6 +69,8 @@ const base: Record<string, string[]> = {
   "basic-authorization.ts": [],
   "percent-decoded.ts": [],
   "bounded-body.ts": [],
+  "service-request.ts": ["bounded-body.ts", "errors.ts", "json-object.ts", "units.ts", "visible-text.ts"],
+  "aws-credentials.ts": ["json-object.ts", "loopback.ts", "service-request.ts"],
   "bracketed.ts": [],
   "built-in.ts": [],
   "version.ts": ["built-in.ts"],

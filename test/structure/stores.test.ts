@@ -52,6 +52,8 @@ const tables: Record<string, Kept> = {
   directorymembers: ofOperator("who is in which group"),
   labels: { owner: "the holder: an execution, a file or a client", labels: "these are the labels" },
   quotauses: ofOperator("numbers"),
+  objects: ofOperator("names of objects; their contents are those of files and programs"),
+  objectpages: ofExecution,
   storedbytes: ofOperator("a number"),
   owners: ofOperator("processes that are alive"),
   schemaversion: ofOperator(),

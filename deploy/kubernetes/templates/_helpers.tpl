@@ -63,21 +63,21 @@ yes
 {{- end -}}
 {{- end -}}
 
-{{/* A volume with the address of a database. The argument has its secret and key. */}}
-{{- define "claudikins.databaseVolume" -}}
-name: database
+{{/* A volume with an address that is a secret. The argument has the name of the volume, and the secret and its key. */}}
+{{- define "claudikins.addressVolume" -}}
+name: {{ .name }}
 secret:
-  secretName: {{ .secret }}
-  items: [{ key: {{ .key }}, path: {{ .key }} }]
+  secretName: {{ .at.secret }}
+  items: [{ key: {{ .at.key }}, path: {{ .at.key }} }]
   # Only the group of the volume may read it: 0440.
   defaultMode: 288
 {{- end -}}
 
-{{- define "claudikins.databaseMount" -}}
-{ name: database, mountPath: /etc/claudikins-database, readOnly: true }
+{{- define "claudikins.addressMount" -}}
+{ name: {{ .name }}, mountPath: /etc/claudikins-{{ .name }}, readOnly: true }
 {{- end -}}
 
-{{- define "claudikins.databaseFile" -}}
-name: CLAUDIKINS_DATABASE_FILE
-value: /etc/claudikins-database/{{ .key }}
+{{- define "claudikins.addressFile" -}}
+name: CLAUDIKINS_{{ upper .name }}_FILE
+value: /etc/claudikins-{{ .name }}/{{ .at.key }}
 {{- end -}}

@@ -121,15 +121,15 @@ export const encrypt = command({
     const given = isNew ? randomBytes(keyBytes).toString("base64") : await secretValue("Value", line, io);
     const value = given.replace(/\r?\n$/, "");
     if (value === "") throw new ClaudikinsError("USAGE", "The value is empty");
-    const [{ encrypted }, { KmsFailure }] = await Promise.all([
+    const [{ encrypted }, { ServiceFailure }] = await Promise.all([
       import("../../servers/values/kms/kms.ts"),
-      import("../../servers/values/kms/request.ts"),
+      import("../../base/service-request.ts"),
     ]);
     try {
       const reference = await encrypted(found, key, value, io.env);
       return { json: { reference }, text: `${reference}\n`, note: "Write it into the config, in place of the value\n" };
     } catch (error) {
-      if (!(error instanceof KmsFailure)) throw error;
+      if (!(error instanceof ServiceFailure)) throw error;
       throw new ClaudikinsError("NEEDS_SECRET", `The value cannot be encrypted: ${error.message}`, {
         hint: error.hint,
       });

@@ -1,15 +1,19 @@
-/** Doctor checks of the config: problems, missing variables, secrets that other users can read, its rules, its doors, and the database of a team. */
+/**
+ * Doctor checks of the config: problems, missing variables, secrets that other users can read, its rules, its doors, and the database and the
+ * bucket of a team.
+ */
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { readIfThere } from "../../base/files.ts";
 import { shellWord } from "../../base/shell-word.ts";
+import { namesBucket } from "../../config/bucket.ts";
 import { openConfigFile } from "../../config/config-file.ts";
-import { databaseOf } from "../../config/database.ts";
+import { databaseOf, namesDatabase } from "../../config/database.ts";
 import { type Config, loadConfig, mistakeLines, ownServersOf, unfilledText } from "../../config/load.ts";
 import { agentsByDoor } from "../../setup/agents/agent-doors.ts";
 import { haveSecrets } from "../../setup/agents/secrets.ts";
-import { openStore } from "../../store/open.ts";
+import { openBucket, openStore } from "../../store/open.ts";
 import { ruleProblems } from "../../tools/rule-problems.ts";
 import { type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 
@@ -171,5 +175,19 @@ export async function databaseFindings({ env }: CheckContext): Promise<Finding[]
     return [ok("config.database", "The database that CLAUDIKINS_DATABASE names can be written")];
   } catch (error) {
     return [failure("config.database", error)];
+  }
+}
+
+export async function bucketFindings({ env }: CheckContext): Promise<Finding[]> {
+  if (!namesBucket(env)) return [];
+  if (!namesDatabase(env)) {
+    const text = "CLAUDIKINS_BUCKET has no effect: contents go to a bucket only if a team has a database";
+    return [warning("config.bucket", text, "Set CLAUDIKINS_DATABASE too, or: unset CLAUDIKINS_BUCKET")];
+  }
+  try {
+    await openBucket(env)?.check();
+    return [ok("config.bucket", "The bucket that CLAUDIKINS_BUCKET names can be written, read and emptied")];
+  } catch (error) {
+    return [failure("config.bucket", error)];
   }
 }

@@ -1,7 +1,7 @@
 /** Runs all doctor checks concurrently, after the check of the daemons. They change nothing. */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { agentFindings } from "./agents.ts";
-import { configFindings, databaseFindings, doorFindings, ruleFindings } from "./config.ts";
+import { bucketFindings, configFindings, databaseFindings, doorFindings, ruleFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
 import { boxFindings, definitionFindings, sessionFindings } from "./entries.ts";
 import { executableFindings } from "./executable.ts";
@@ -22,6 +22,7 @@ const checks: [Area, (scene: CheckContext) => CheckResult][] = [
   ["executable", executableFindings],
   ["config", configFindings],
   ["config", databaseFindings],
+  ["config", bucketFindings],
   ["hosts", agentFindings],
   ["skills", skillFindings],
 ];

@@ -17,6 +17,9 @@ import type { CallChanges, TimelineHead } from "./recording.ts";
 import { outcomeJson } from "./stored-outcome.ts";
 import { headOf, readHead, recordsOf, type StoredHead, wholeImage } from "./stored-program.ts";
 
+/** How often a program that is in a bucket which cannot be reached is asked for. */
+const bucketLookMs = 3_000;
+
 /** The store, as a process uses it that runs executions. */
 export interface StoreAccess {
   writer: ExecutionWriter;
@@ -303,15 +306,27 @@ export class ExecutionCheckpointer implements Checkpointer {
     this.#recorded = copy?.recordedCount ?? 0;
   }
 
+  /** Waits as long as the bucket with the program is away, and the execution has not ended. */
   async load(): Promise<ProgramImage> {
     const head = this.#head;
     const access = this.#access;
     if (!head || !access) throw new Error("no program is stored");
-    await (await this.#options.workspace?.())?.refresh();
-    // Its pages are in memory until they are in a worker.
-    using _ = await this.#options.turns.take(Number.POSITIVE_INFINITY);
-    const { pages, versions } = head.image.manifest;
-    return wholeImage(head, await access.writer.do("image", this.#options.id, { pages, versions }));
+    for (let told = ""; ; ) {
+      await (await this.#options.workspace?.())?.refresh();
+      try {
+        // Its pages are in memory until they are in a worker.
+        using _ = await this.#options.turns.take(Number.POSITIVE_INFINITY);
+        const { pages, versions } = head.image.manifest;
+        return wholeImage(head, await access.writer.do("image", this.#options.id, { pages, versions }));
+      } catch (error) {
+        // It would be lost. Another process could not read it either.
+        const isAway = error instanceof ClaudikinsError && error.code === "BUCKET_UNAVAILABLE";
+        if (!isAway || this.#isOver) throw error;
+        if (error.message !== told) this.#options.log.warn(`The execution ${this.#options.id} waits: ${error.message}`);
+        told = error.message;
+      }
+      await Bun.sleep(bucketLookMs);
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 /** The executions in the store, as this process sees them: the executions of its config, who runs them, and which build has saved them. */
-import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import type { TraceContext } from "../../base/trace-context.ts";
@@ -241,7 +241,7 @@ export class StoredExecutions {
     const { store, otherBuilds } = this.#options;
     const waiting = await this.#rows.waiting();
     const owner = await store.takeOwner();
-    const writer = this.#rows.writer();
+    const writer = this.#rows.writer((text) => this.#options.log.warn(text));
     const tidy = () => void this.#tidy(writer, Date.now() - config.executions.keepDays * dayMs);
     tidy();
     const timer = setInterval(tidy, tidyMs).unref();
@@ -267,7 +267,10 @@ export class StoredExecutions {
       await writer.deleteOrphans((owner) => this.#options.store.isAlive(owner));
       await this.#options.store.files?.tidy(Date.now());
     } catch (error) {
-      this.#options.log.debug(`Cannot tidy the database: ${messageOf(error)}`);
+      const { log } = this.#options;
+      if (toClaudikinsError(error).code === "BUCKET_UNAVAILABLE")
+        log.warn(`Cannot tidy the bucket: ${messageOf(error)}`);
+      else log.debug(`Cannot tidy the database: ${messageOf(error)}`);
     }
   }
 

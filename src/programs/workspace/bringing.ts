@@ -14,7 +14,7 @@ import type { WorkspaceParts } from "./parts.ts";
 /** Attempts to read the files of a workspace while others replace them. */
 const maxBringingAttempts = 5;
 
-/** Throws DATABASE_UNAVAILABLE, and FILE_NOT_WRITABLE if a file cannot be written. */
+/** Throws DATABASE_UNAVAILABLE, BUCKET_UNAVAILABLE, and FILE_NOT_WRITABLE if a file cannot be written. */
 export async function bring(parts: WorkspaceParts): Promise<void> {
   const { known, log, folder } = parts;
   // Nobody removes the files of all replicas by removing the folder of one.
@@ -24,7 +24,7 @@ export async function bring(parts: WorkspaceParts): Promise<void> {
     if (changes.clearedAt !== null && changes.clearedAt > known.clearedAt) removeCleared(changes, parts);
     const missing = await apply(changes.rows, parts);
     if (missing.length > 0 && attempt < maxBringingAttempts) continue;
-    for (const { path } of missing) log.warn(`The content of ./workspace/${shown(path)} is not in the database`);
+    for (const { path } of missing) log.warn(`The content of ./workspace/${shown(path)} is not stored any more`);
     known.version = changes.version;
     known.isComplete = true;
     return;

@@ -5,7 +5,7 @@ import { megabytes } from "../../base/units.ts";
 import { shown } from "../../sandbox/host/filesystem/fault.ts";
 import { type Look, pathProblem } from "../../sandbox/host/workspace-folder.ts";
 import { maxFileBytes, maxWorkspaceBytes, maxWorkspaceEntries } from "../../sandbox/limits.ts";
-import type { FileChange, FileRow, PartPlace } from "../../store/files.ts";
+import type { FileChange, FileRow, StoredPart } from "../../store/files.ts";
 import { filePartBytes } from "../../store/limits.ts";
 import { entriesAtOnce, roundedMs } from "../limits.ts";
 import { bring } from "./bringing.ts";
@@ -15,8 +15,6 @@ import type { WorkspaceParts } from "./parts.ts";
 /** Times that conflicts are looked for again, while others change the same files. */
 const maxConflictRounds = 5;
 
-type Part = PartPlace & { bytes: Uint8Array };
-
 /** A change, and how the file looked when it was read. */
 interface Change {
   row: FileRow;
@@ -25,7 +23,7 @@ interface Change {
 
 /**
  * Returns the problems of files that cannot be shared, each of them once, and what became of files that others have changed at the same time.
- * Throws DATABASE_UNAVAILABLE, and FILE_NOT_WRITABLE if the workspace is too large: then nothing is stored.
+ * Throws DATABASE_UNAVAILABLE, BUCKET_UNAVAILABLE, and FILE_NOT_WRITABLE if the workspace is too large: then nothing is stored.
  */
 export async function keep(parts: WorkspaceParts): Promise<{ problems: string[]; conflicts: string[] }> {
   const { known } = parts;
@@ -146,7 +144,7 @@ async function contentStored(
   upload: Upload,
   parts: WorkspaceParts,
 ): Promise<FileRow | undefined> {
-  const { folder, known } = parts;
+  const { files, folder, known } = parts;
   const before = known.get(row.path);
   try {
     if (before?.row.kind === "file" && before.row.size === look.size) {
@@ -155,7 +153,7 @@ async function contentStored(
         return undefined;
       }
     }
-    const content = crypto.randomUUID();
+    const content = files.newContent();
     const { sha256, size } = await readAll(row.path, parts, (part, bytes) => upload.add({ content, part, bytes }));
     return { ...row, size, sha256, content: size === 0 ? null : content };
   } catch (error) {
@@ -196,14 +194,14 @@ function note(row: FileRow, mark: string, { folder, known }: WorkspaceParts): vo
 /** Sends parts of several files together. */
 class Upload {
   readonly #parts: WorkspaceParts;
-  #waiting: Part[] = [];
+  #waiting: StoredPart[] = [];
   #bytes = 0;
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
   }
 
-  async add(part: Part): Promise<void> {
+  async add(part: StoredPart): Promise<void> {
     const isFull = this.#bytes + part.bytes.length > filePartBytes || this.#waiting.length === entriesAtOnce;
     if (isFull) await this.end();
     this.#waiting.push(part);

@@ -51,7 +51,7 @@ export class SharedWorkspace {
     }
   }
 
-  /** Brings what others have changed here. Throws DATABASE_UNAVAILABLE, and FILE_NOT_WRITABLE if a file cannot be written. */
+  /** Brings what others have changed here. Throws DATABASE_UNAVAILABLE, BUCKET_UNAVAILABLE, and FILE_NOT_WRITABLE if a file cannot be written. */
   bring(): Promise<void> {
     return this.#inTurn("bring", () => bring(this.#parts));
   }

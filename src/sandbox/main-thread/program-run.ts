@@ -21,6 +21,7 @@ import {
   stopReason,
   type WorkerResult,
 } from "../messages.ts";
+import type { ProgramImage } from "../program-image.ts";
 import type { ReplayOptions, Seed } from "../replay/contract.ts";
 import { answersTo, namesOf } from "../worker/known-tools.ts";
 import type { OutcomeRecorder } from "./outcome-recorder.ts";
@@ -227,6 +228,11 @@ export class ProgramRun {
       this.#limit.release();
       this.#tellDeadline();
     });
+  }
+
+  /** Reads the program from its store. The store may be away for long, which does not count as time of the program. */
+  async #load(checkpointer: Checkpointer): Promise<ProgramImage> {
+    return (await this.#untimed(checkpointer.load()))!;
   }
 
   /** Continues the program when it has a place to compute. */
@@ -460,7 +466,7 @@ export class ProgramRun {
     } else if (await this.#save(message)) {
       this.#isKept = true;
       this.#wantsCopy = undefined;
-      this.#worker.parked({ load: () => checkpointer.load() }, message);
+      this.#worker.parked({ load: () => this.#load(checkpointer) }, message);
     } else {
       // Nothing is lost: the program is still in its worker. It is parked in memory later.
       this.#worker.stay(true);
@@ -512,7 +518,7 @@ export class ProgramRun {
     const { checkpointer } = this.#options;
     if (!checkpointer) throw new Error("an execution that was saved is read from its store");
     Atomics.store(this.#state, stateOfPlace, computing.waits);
-    this.#worker.restore({ load: () => checkpointer.load() }, execution.wakeAt);
+    this.#worker.restore({ load: () => this.#load(checkpointer) }, execution.wakeAt);
     if (execution.image.isAsleep) {
       this.sleepsUntil = execution.wakeAt;
       this.#hold();

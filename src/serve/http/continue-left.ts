@@ -1,7 +1,7 @@
 /** Continues the executions that other replicas have left when they died or ended. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../../app/app.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import { type ExecutionView, viewOf } from "../../programs/execution/stored-executions.ts";
@@ -100,6 +100,8 @@ export class ContinueLeft implements AsyncDisposable {
       // It is released again.
       if (stopping.aborted) return;
       log.warn(`cannot continue ${id} now: ${messageOf(error)}`);
+      // No attempt has failed: it is taken again until the bucket is back.
+      if (toClaudikinsError(error).code === "BUCKET_UNAVAILABLE") return;
       throw error;
     }
   }

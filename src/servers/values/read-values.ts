@@ -150,11 +150,14 @@ async function printedBy(line: string, { env, folder, signal, warn }: ReadOption
 }
 
 async function decryptedBy({ service, key, text }: KmsText, { env }: ReadOptions): Promise<string> {
-  const [{ decrypted }, { KmsFailure }] = await Promise.all([import("./kms/kms.ts"), import("./kms/request.ts")]);
+  const [{ decrypted }, { ServiceFailure }] = await Promise.all([
+    import("./kms/kms.ts"),
+    import("../../base/service-request.ts"),
+  ]);
   try {
     return await decrypted(service, key, text, env);
   } catch (error) {
-    if (!(error instanceof KmsFailure)) throw error;
+    if (!(error instanceof ServiceFailure)) throw error;
     throw new ValueMissing(`needs a value that is encrypted with a key of ${service}: ${error.message}`, error.hint);
   }
 }

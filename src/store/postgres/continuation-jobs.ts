@@ -10,6 +10,7 @@ import type { ContinuationHandlers, Continuing } from "../continuations.ts";
 import type { Changes } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { databaseError } from "./errors.ts";
+import type { Objects } from "./objects.ts";
 import { isAliveIn } from "./owners.ts";
 import type { Querying } from "./querying.ts";
 import { tryLock } from "./schema.ts";
@@ -67,12 +68,16 @@ export class ContinuationJobs implements Continuing {
   #looking: Promise<void> | undefined;
   #isAsked = false;
 
-  private constructor(handlers: ContinuationHandlers, connections: Connections, createSchema: boolean) {
+  private constructor(
+    handlers: ContinuationHandlers,
+    connections: Connections,
+    { createSchema, hasBucket }: { createSchema: boolean; hasBucket: boolean },
+  ) {
     const { config, door, format } = handlers;
     const mark = sha256(JSON.stringify([config, door ?? null, format])).slice(0, 32);
     this.#handlers = handlers;
     this.#connections = connections;
-    this.#filter = { config, door, format, queue: `continue-${mark}`, deadQueue: `give-up-${mark}` };
+    this.#filter = { config, door, format, hasBucket, queue: `continue-${mark}`, deadQueue: `give-up-${mark}` };
     this.#sql = connections.foreign(maxJobConnections);
     this.#boss = new PgBoss({
       db: fromBunSql(this.#sql),
@@ -93,13 +98,12 @@ export class ContinuationJobs implements Continuing {
   /** Any number of processes may start at once: one creates the schema of pg-boss, and the others wait for it. */
   static async start(
     handlers: ContinuationHandlers,
-    connections: Connections,
-    changes: Changes,
+    { connections, changes, objects }: { connections: Connections; changes: Changes; objects: Objects },
   ): Promise<ContinuationJobs> {
     // An administrator may have made it for a user who may not.
     const named = "SELECT 1 AS one FROM pg_namespace WHERE nspname = $schema";
     const isMade = await connections.each((querying) => querying.get(named, { schema }));
-    const jobs = new ContinuationJobs(handlers, connections, !isMade);
+    const jobs = new ContinuationJobs(handlers, connections, { createSchema: !isMade, hasBucket: objects.areHere });
     try {
       await jobs.#start();
     } catch (error) {
@@ -232,6 +236,8 @@ const isFit = "(program IS NULL OR substring(engine FROM '[0-9]+$') = $format)";
 
 const isBehindDoor = "($door::text IS NULL OR request::json ->> 'door' = $door)";
 
+const isReadable = `($hasBucket::boolean OR NOT EXISTS (SELECT FROM claudikins.object_pages WHERE execution = executions.id))`;
+
 /** The first condition is the one of pg-boss's index for queues with one job for each key. The other queue is short. */
 const hasNoJob = `NOT EXISTS (SELECT FROM claudikins_jobs.job
     WHERE name = $queue AND coalesce(singleton_key, '') = executions.id AND state <= 'active' AND policy = 'exclusive')
@@ -240,7 +246,7 @@ const hasNoJob = `NOT EXISTS (SELECT FROM claudikins_jobs.job
 
 const due = (when: string) =>
   `(SELECT id FROM claudikins.executions WHERE ${ofConfig} AND ${owner} = gone.name AND ${when}
-     AND ${isWaitedFor} AND ${isFit} AND ${isBehindDoor} AND ${hasNoJob} LIMIT ${maxDueAtOnce})`;
+     AND ${isWaitedFor} AND ${isFit} AND ${isBehindDoor} AND ${isReadable} AND ${hasNoJob} LIMIT ${maxDueAtOnce})`;
 
 /** The same throughout the statement, so that the index can be used. */
 const now = "(extract(epoch FROM statement_timestamp()) * 1000)::double precision";
@@ -262,6 +268,8 @@ interface DueFilter {
   config: string | null;
   door: string | undefined;
   format: string;
+  /** Otherwise, programs in the bucket are left to other processes. */
+  hasBucket: boolean;
   queue: string;
   deadQueue: string;
 }

@@ -21,9 +21,11 @@ import {
 } from "../execution-table.ts";
 import type { JobName, StoreJobs } from "../jobs.ts";
 import { type Database, first, run, tell, type Values, type Work } from "../work.ts";
+import { bucketIsMissing } from "./bucket.ts";
 import type { Changes } from "./changes.ts";
 import { byClaim, type Claims, claimed, lostClaim } from "./claims.ts";
 import type { Connections } from "./connections.ts";
+import { hasObjectPages, type Objects } from "./objects.ts";
 import { isAliveIn, type Owners } from "./owners.ts";
 import { deleteOlder, deletePages } from "./pages.ts";
 import type { Room } from "./room.ts";
@@ -34,6 +36,7 @@ export function executionJobs({
   claims,
   changes,
   room,
+  objects,
 }: JobParts): Jobs<Exclude<JobName, "begin" | "pages" | "record" | "image" | "records">> {
   const calls: NewCalls = new Map();
 
@@ -70,16 +73,17 @@ export function executionJobs({
       const isNew = input.request !== undefined;
       const claim = isNew ? { owner: input.owner, number: 1 } : claims.required(execution);
       const fresh = [...(calls.get(execution)?.values() ?? [])];
-      await connections.write(function* () {
+      const left = await connections.write(function* () {
         if (isNew) {
           yield* endFirstSave(execution, claims);
           yield* insertExecution(execution, input.owner, input);
         }
         if ((yield* saveExecution(byClaim(execution, claim), input)) === 0) throw lostClaim(execution);
         yield* replaceCalls(execution, { fresh, open: input.open });
-        if (input.program) yield* deleteOlder(execution, input.version, input.pages);
-        else yield* deletePages(execution);
+        if (input.program) return yield* deleteOlder(execution, input.version, input.pages);
+        return yield* deletePages(execution);
       });
+      objects.removeSoon(left);
       claims.made(execution, claim);
       calls.delete(execution);
       changes.tellSoon();
@@ -88,24 +92,27 @@ export function executionJobs({
 
     ended: async (execution, { owner, ...ended }) => {
       const claim = owner === undefined ? claims.required(execution) : { owner, number: 1 };
-      await connections.write(function* () {
+      const left = await connections.write(function* () {
         if (owner !== undefined) yield* insertExecution(execution, owner, ended);
         if ((yield* endExecution(byClaim(execution, claim), ended)) === 0) throw lostClaim(execution);
         yield* endSaving(execution);
         yield* run("DELETE FROM claudikins.calls WHERE execution = $execution", { execution });
-        yield* deletePages(execution);
+        return yield* deletePages(execution);
       });
+      objects.removeSoon(left);
       drop(execution);
       return undefined;
     },
 
     remove: async (execution) => {
-      await connections.write(() => remove(execution, claims));
+      objects.removeSoon(await connections.write(() => remove(execution, claims)));
       drop(execution);
       return undefined;
     },
 
     claim: async (execution, { owner, from }) => {
+      // Otherwise it would be lost: this process cannot read it.
+      if (!objects.areHere && (await connections.read(() => hasObjectPages(execution)))) throw bucketIsMissing();
       // A process whose lease was renewed at the last moment keeps its executions.
       const isFree = `NOT ${isAliveIn("CAST($from AS TEXT)")}`;
       const number = await connections.write(() => claimExecution(execution, { owner, from }, isFree));
@@ -170,19 +177,19 @@ function* endFirstSave(execution: string, claims: Claims): Work<void> {
   if ((yield* run(statement, { execution, owner })) === 0) throw lostClaim(execution);
 }
 
-/** Without a claim, only what nobody runs is removed. */
-function* remove(execution: string, claims: Claims): Work<void> {
+/** Without a claim, only what nobody runs is removed. Returns the objects to remove. */
+function* remove(execution: string, claims: Claims): Work<string[]> {
   const claim = claims.of(execution);
   const isOurs = claim ? "owner = $owner AND claims = $number" : `(owner IS NULL OR NOT ${isAliveIn("owner")})`;
   yield* run(`DELETE FROM claudikins.executions WHERE id = $execution AND ${isOurs}`, { execution, ...claim });
   const left = "SELECT 1 AS one FROM claudikins.executions WHERE id = $execution";
   if (yield* first(left, { execution })) {
     if (claim) throw lostClaim(execution);
-    return;
+    return [];
   }
   yield* endSaving(execution);
-  yield* deletePages(execution);
   yield* removeLabels(execution);
+  return yield* deletePages(execution);
 }
 
 /** The parts of the store. */
@@ -191,6 +198,9 @@ export interface StoreParts {
   owners: Owners;
   changes: Changes;
   room: Room;
+  objects: Objects;
+  /** Called with what went wrong and was made up for. */
+  warn: (text: string) => void;
 }
 
 /** The parts of one writer. */

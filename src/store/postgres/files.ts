@@ -1,20 +1,22 @@
-/** The files of shared workspaces, as rows. Their contents are in parts, to which the row of a file refers once all of them are stored. */
+/**
+ * The files of shared workspaces, as rows. Their contents are in parts, to which the row of a file refers once all of them are stored. The parts
+ * are in the database, or in the bucket of the team.
+ */
 import { ClaudikinsError } from "../../base/errors.ts";
-import { dayMs, hourMs, megabyte } from "../../base/units.ts";
-import type { FileChange, FileRoom, FileRow, FileRows } from "../files.ts";
+import { dayMs, megabyte } from "../../base/units.ts";
+import type { FileChange, FileRoom, FileRow, FileRows, PartPlace, StoredPart } from "../files.ts";
+import { filePartBytes } from "../limits.ts";
 import { all, first, run, type Work } from "../work.ts";
 import type { Connections } from "./connections.ts";
+import { isInBucket, keepObjects, leaveObjects, type Objects, unfinishedContentMs } from "./objects.ts";
 
 /** Time that a removed file is remembered. A replica that was away for longer brings it back. */
 const removedFilesKeptMs = 30 * dayMs;
 
-/** Time after which parts to which no file refers count as left by a process that has died. */
-const unfinishedPartsMs = hourMs;
-
 /** The row of a workspace, beside one of its files. Without a file, the columns of files are null. */
 type ChangedRow = Omit<FileRow, "path"> & { path: string | null; version: number; clearedAt: number | null };
 
-export function fileRows(connections: Connections): FileRows {
+export function fileRows(connections: Connections, objects: Objects): FileRows {
   return {
     async changes(id, since) {
       const found = await connections.read(() =>
@@ -32,36 +34,22 @@ export function fileRows(connections: Connections): FileRows {
       return { version: workspace?.version ?? 0, clearedAt: workspace?.clearedAt ?? null, rows };
     },
 
-    parts(wanted) {
-      return connections.read(() =>
-        all(
-          `SELECT file_parts.content, file_parts.part, bytes FROM each($wanted)
-           JOIN claudikins.file_parts ON file_parts.content = value->>'content' AND file_parts.part = (value->>'part')::int`,
-          { wanted: wanted.map(({ content, part }) => ({ content, part })) },
-        ),
-      );
+    newContent: () => objects.newContent(),
+
+    async parts(wanted) {
+      const { here, there } = byPlace(wanted);
+      const stored = here.length === 0 ? [] : await connections.read(() => partsHere(here));
+      return [...stored, ...(await objects.parts(there))];
     },
 
-    /** One statement for all: their bytes are one after the other. */
     async addParts(parts) {
-      let at = 1;
-      const places = parts.map(({ content, part, bytes }) => {
-        at += bytes.length;
-        return [content, part, at - bytes.length, bytes.length];
-      });
-      await connections.read(() =>
-        run(
-          `INSERT INTO claudikins.file_parts (content, part, bytes)
-           SELECT value->>0, (value->>1)::int, substring($bytes::bytea FROM (value->>2)::int FOR (value->>3)::int)
-           FROM each($places)
-           ON CONFLICT (content, part) DO UPDATE SET bytes = excluded.bytes`,
-          { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), places },
-        ),
-      );
+      const { here, there } = byPlace(parts);
+      if (here.length > 0) await connections.read(() => addPartsHere(here));
+      if (there.length > 0) await objects.addParts(there);
     },
 
-    commit({ id, config, person }, rows, room) {
-      return connections.write(function* () {
+    async commit({ id, config, person }, rows, room) {
+      const { left, ...committed } = await connections.write(function* () {
         // Others who change the workspace wait for the end, so that versions become visible in their order.
         const next = yield* first<{ version: number }>(
           `INSERT INTO claudikins.workspaces (id, config, person, version) VALUES ($id, $config, $person, 1)
@@ -78,14 +66,18 @@ export function fileRows(connections: Connections): FileRows {
         const own = rows.filter((row) => !isConflict(row, before.get(row.path)));
         const stored = yield* upsert({ id, version, rows: own });
         yield* requireRoom(id, room);
-        yield* deleteParts(own.flatMap(({ path }) => before.get(path)?.content ?? []));
+        yield* keepObjects(own.flatMap(objectsOf));
+        const left = yield* deleteParts(own.flatMap(({ path }) => before.get(path)?.content ?? []));
         const conflicts = rows.filter((row) => !own.includes(row)).map(({ path }) => path);
-        return { version, changedAt: new Map(stored.map(({ path, changedAt }) => [path, changedAt])), conflicts };
+        const changedAt = new Map(stored.map((row) => [row.path, row.changedAt]));
+        return { version, changedAt, conflicts, left };
       });
+      objects.removeSoon(left);
+      return committed;
     },
 
-    clear({ config, person }, now) {
-      return connections.write(function* () {
+    async clear({ config, person }, now) {
+      const { count, left } = await connections.write(function* () {
         const workspaces = yield* all<{ id: string }>(
           `UPDATE claudikins.workspaces SET version = version + 1, cleared_at = $now
            WHERE config = $config AND person = $person RETURNING id`,
@@ -95,9 +87,11 @@ export function fileRows(connections: Connections): FileRows {
           "DELETE FROM claudikins.files WHERE workspace IN (SELECT value FROM texts($ids)) RETURNING content, kind",
           { ids: workspaces.map(({ id }) => id) },
         );
-        yield* deleteParts(files.flatMap(({ content }) => content ?? []));
-        return files.filter(({ kind }) => kind === "file").length;
+        const left = yield* deleteParts(files.flatMap(({ content }) => content ?? []));
+        return { count: files.filter(({ kind }) => kind === "file").length, left };
       });
+      await objects.remove(left);
+      return count;
     },
 
     cleared(config) {
@@ -122,9 +116,10 @@ export function fileRows(connections: Connections): FileRows {
         yield* run(
           `DELETE FROM claudikins.file_parts WHERE added_at < now() - $unfinishedMs * interval '1 millisecond'
            AND NOT EXISTS (SELECT 1 FROM claudikins.files WHERE files.content = file_parts.content)`,
-          { unfinishedMs: unfinishedPartsMs },
+          { unfinishedMs: unfinishedContentMs },
         );
       });
+      await objects.tidy();
     },
   };
 }
@@ -174,9 +169,47 @@ function workspaceIsFull({ entries, bytes }: FileRoom): ClaudikinsError {
   );
 }
 
-function* deleteParts(contents: readonly string[]): Work<void> {
-  if (contents.length === 0) return;
+/** Returns the objects to remove. */
+function* deleteParts(contents: readonly string[]): Work<string[]> {
+  if (contents.length === 0) return [];
   yield* run("DELETE FROM claudikins.file_parts WHERE content IN (SELECT value FROM texts($contents))", {
     contents,
   });
+  return yield* leaveObjects(contents.filter(isInBucket));
+}
+
+/** Those in the database, and those in the bucket. */
+function byPlace<Part extends PartPlace>(parts: readonly Part[]): { here: Part[]; there: Part[] } {
+  const { here = [], there = [] } = Object.groupBy(parts, ({ content }) => (isInBucket(content) ? "there" : "here"));
+  return { here, there };
+}
+
+function partsHere(wanted: readonly PartPlace[]): Work<StoredPart[]> {
+  return all(
+    `SELECT file_parts.content, file_parts.part, bytes FROM each($wanted)
+     JOIN claudikins.file_parts ON file_parts.content = value->>'content' AND file_parts.part = (value->>'part')::int`,
+    { wanted: wanted.map(({ content, part }) => ({ content, part })) },
+  );
+}
+
+/** One statement for all: their bytes are one after the other. */
+function addPartsHere(parts: readonly StoredPart[]): Work<number> {
+  let at = 1;
+  const places = parts.map(({ content, part, bytes }) => {
+    at += bytes.length;
+    return [content, part, at - bytes.length, bytes.length];
+  });
+  return run(
+    `INSERT INTO claudikins.file_parts (content, part, bytes)
+     SELECT value->>0, (value->>1)::int, substring($bytes::bytea FROM (value->>2)::int FOR (value->>3)::int)
+     FROM each($places)
+     ON CONFLICT (content, part) DO UPDATE SET bytes = excluded.bytes`,
+    { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), places },
+  );
+}
+
+/** The content of a row in the bucket, and how many objects it has. */
+function objectsOf({ content, size }: FileRow): { content: string; objects: number }[] {
+  if (content === null || !isInBucket(content)) return [];
+  return [{ content, objects: Math.ceil(size / filePartBytes) }];
 }

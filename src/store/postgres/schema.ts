@@ -1,11 +1,12 @@
 /** The schema of the database. Any number of processes may make it at once: one does, and the others wait for it. */
 
 import { writtenByNewer } from "../../base/newer.ts";
-import { laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor } from "../tables.ts";
+import { inWords, laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor } from "../tables.ts";
 import type { Connections } from "./connections.ts";
 import { unavailable } from "./errors.ts";
+import { objectTables } from "./objects.ts";
 import type { Querying } from "./querying.ts";
-import { beginCounting, isCounted } from "./room.ts";
+import { beginCounting, isCounted, objectPagesCounting } from "./room.ts";
 
 const words: TypeWords = {
   ID: 'TEXT COLLATE "C"',
@@ -127,6 +128,9 @@ CREATE TABLE claudikins.file_parts (
   PRIMARY KEY (content, part)
 );`;
 
+/** Tables that only several machines need and that databases of earlier versions lack, by name. A new database gets them in the same way. */
+const laterTablesOfTeams = { ...objectTables, object_pages: `${objectTables.object_pages}${objectPagesCounting}` };
+
 /** The first version with `pg_xact_status` and `pg_current_xact_id`. */
 const oldestServer = 130_000;
 
@@ -178,12 +182,13 @@ async function missingTables(querying: Querying): Promise<string> {
   const found = await querying.all<{ name: string }>(
     `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
      WHERE nspname = 'claudikins' AND relname IN (SELECT value FROM texts($names))`,
-    { names: Object.keys(laterTables) },
+    { names: [...Object.keys(laterTables), ...Object.keys(laterTablesOfTeams)] },
   );
-  return missingTablesFor(
-    words,
-    found.map(({ name }) => name),
-  );
+  const names = found.map(({ name }) => name);
+  const ofTeams = Object.entries(laterTablesOfTeams).filter(([name]) => !names.includes(name));
+  return [missingTablesFor(words, names), ...ofTeams.map(([, statements]) => inWords(statements, words))]
+    .join("")
+    .trim();
 }
 
 async function requireFit(querying: Querying): Promise<void> {

@@ -1,4 +1,5 @@
 /** The store in a Postgres, which the replicas of a team share. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { hourMs } from "../../base/units.ts";
 import { approvalRows, changeApprovals, eventsIn } from "../approval-table.ts";
 import type { ApprovalRows } from "../approvals.ts";
@@ -19,10 +20,12 @@ import { type QuotaRows, quotaRows } from "../quotas.ts";
 import { type RecordRows, recordRows } from "../records.ts";
 import type { Owner, ReplicaRows } from "../replicas.ts";
 import type { Store } from "../store.ts";
+import type { Bucket } from "./bucket.ts";
 import { CallLogDays } from "./call-log-days.ts";
 import { Changes } from "./changes.ts";
 import { Connections, workConnections } from "./connections.ts";
 import { fileRows } from "./files.ts";
+import { Objects } from "./objects.ts";
 import { Owners } from "./owners.ts";
 import { replicaRows } from "./replicas.ts";
 import { Room } from "./room.ts";
@@ -36,6 +39,9 @@ const auditProtection = {
 
 /** How often one of the processes removes what is no longer kept. */
 const tidyTurnMs = hourMs;
+
+/** Time at the end of a process for objects that are being removed. */
+const objectsEndMs = 5_000;
 
 export class PostgresStore implements Store {
   readonly exists = true;
@@ -58,13 +64,17 @@ export class PostgresStore implements Store {
   readonly #owners: Owners;
   readonly #changes: Changes;
 
-  /** `url` is a secret. Nothing is opened before the first method needs it. */
-  constructor(url: string, maxConnections?: number) {
+  readonly #objects: Objects;
+
+  /** `url` is a secret. Nothing is opened before the first method needs it. Large contents go to the bucket, if there is one. */
+  constructor(url: string, { maxConnections, bucket }: { maxConnections?: number; bucket?: Bucket | undefined } = {}) {
     const connections = new Connections(url, migrate, workConnections(maxConnections));
     const leasing = connections.forLeases();
     const owners = new Owners(connections, leasing);
     const changes = new Changes(connections);
-    const parts = { connections, owners, changes, room: new Room(connections) };
+    const objects = new Objects(connections, bucket);
+    const parts = { connections, owners, changes, room: new Room(connections), objects };
+    this.#objects = objects;
     this.#connections = connections;
     this.#leasing = leasing;
     this.#owners = owners;
@@ -83,16 +93,16 @@ export class PostgresStore implements Store {
     });
     this.audit = auditLog(connections, auditProtection);
     this.deliveries = deliveryRows(connections);
-    this.executions = executionRows(connections, () => new PostgresWriter(parts));
+    this.executions = executionRows(connections, (warn = () => {}) => new PostgresWriter({ ...parts, warn }));
     this.continuations = {
       async take(handlers) {
         // Only a server of a team loads it.
         const { ContinuationJobs } = await import("./continuation-jobs.ts");
-        return ContinuationJobs.start(handlers, connections, changes);
+        return ContinuationJobs.start(handlers, { connections, changes, objects });
       },
     };
     this.replicas = replicaRows(connections, owners);
-    this.files = fileRows(connections);
+    this.files = fileRows(connections, objects);
   }
 
   async checkWritable(): Promise<void> {
@@ -131,6 +141,7 @@ export class PostgresStore implements Store {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.race([this.#objects.settled(), sleep(objectsEndMs, undefined, { ref: false })]);
     await this.#changes[Symbol.asyncDispose]();
     await this.#leasing[Symbol.asyncDispose]();
     await this.#connections[Symbol.asyncDispose]();

@@ -6,6 +6,7 @@ import { databaseRetryMs } from "../limits.ts";
 import { all, first, run, type Work } from "../work.ts";
 import { Claims, keepClaim, lostClaim } from "./claims.ts";
 import { executionJobs, type JobParts, type Jobs, type StoreParts } from "./execution-jobs.ts";
+import { writeObjectPages } from "./objects.ts";
 import { deletePages, deleteUnneeded, readPages, writePages } from "./pages.ts";
 
 /** Nothing refers to what they write until they are done, so that they wait for no other job and none waits for them. */
@@ -64,23 +65,31 @@ export class PostgresWriter implements ExecutionWriter {
         `SELECT execution, owner FROM claudikins.saving
          UNION SELECT execution, NULL FROM claudikins.pages
            WHERE NOT EXISTS (SELECT FROM claudikins.executions WHERE id = pages.execution AND state = 'open')
-             AND NOT EXISTS (SELECT FROM claudikins.saving WHERE execution = pages.execution)`,
+             AND NOT EXISTS (SELECT FROM claudikins.saving WHERE execution = pages.execution)
+         UNION SELECT execution, NULL FROM claudikins.object_pages
+           WHERE NOT EXISTS (SELECT FROM claudikins.executions WHERE id = object_pages.execution AND state = 'open')
+             AND NOT EXISTS (SELECT FROM claudikins.saving WHERE execution = object_pages.execution)`,
       ),
     );
     for (const { execution, owner } of orphans) {
-      if (owner === null || !(await isAlive(owner))) await this.#deleteOrphan(execution, owner);
+      if (owner === null || !(await isAlive(owner))) {
+        await this.#parts.objects.remove(await this.#deleteOrphan(execution, owner));
+      }
     }
   }
 
-  /** The row of `saving` goes first: the process that has made it, if it is alive after all, cannot use the pages any more. */
-  async #deleteOrphan(execution: string, owner: string | null): Promise<void> {
-    await this.#parts.connections.write(function* () {
+  /**
+   * The row of `saving` goes first: the process that has made it, if it is alive after all, cannot use the pages any more. Returns the objects to
+   * remove.
+   */
+  async #deleteOrphan(execution: string, owner: string | null): Promise<string[]> {
+    return await this.#parts.connections.write(function* () {
       if (owner !== null) {
         const saving = "DELETE FROM claudikins.saving WHERE execution = $execution AND owner = $owner";
-        if ((yield* run(saving, { execution, owner })) === 0) return;
+        if ((yield* run(saving, { execution, owner })) === 0) return [];
       }
       const open = "SELECT 1 AS one FROM claudikins.executions WHERE id = $execution AND state = 'open'";
-      if (!(yield* first(open, { execution }))) yield* deletePages(execution);
+      return (yield* first(open, { execution })) ? [] : yield* deletePages(execution);
     });
   }
 
@@ -92,7 +101,13 @@ export class PostgresWriter implements ExecutionWriter {
 }
 
 /** The jobs for the pages of a program. Nothing refers to what they write until the program is saved. */
-function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "pages" | "record" | "image" | "records"> {
+function pageJobs({
+  connections,
+  claims,
+  room,
+  objects,
+  warn,
+}: JobParts): Jobs<"begin" | "pages" | "record" | "image" | "records"> {
   /** Nobody else takes the execution, or counts its first save as given up, before the end of the transaction. */
   function* keep(execution: string): Work<void> {
     const claim = claims.of(execution);
@@ -108,12 +123,14 @@ function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "page
     execution: string,
     version: number,
     batch: Omit<Batch, "bytes"> & { bytes: Uint8Array },
-    roomBytes: number,
+    { roomBytes, isImage }: { roomBytes: number; isImage: boolean },
   ): Promise<undefined> => {
     await room.require(roomBytes, batch.bytes.length);
+    const object = isImage ? await objects.addImage(batch.bytes, warn) : undefined;
     await connections.write(function* () {
       yield* keep(execution);
-      yield* writePages(execution, version, batch);
+      if (object === undefined) yield* writePages(execution, version, batch);
+      else yield* writeObjectPages(execution, version, batch, object);
     });
     return undefined;
   };
@@ -126,24 +143,28 @@ function pageJobs({ connections, claims, room }: JobParts): Jobs<"begin" | "page
     },
 
     pages: (execution, { version, roomBytes, pages, sizes, bytes }) =>
-      write(execution, version, { pages, sizes, bytes: new Uint8Array(bytes) }, roomBytes),
+      write(execution, version, { pages, sizes, bytes: new Uint8Array(bytes) }, { roomBytes, isImage: true }),
 
     record: (execution, { record, bytes, roomBytes }) => {
       const pages = Float64Array.of(pageOfRecord(record));
-      return write(execution, 1, { pages, sizes: Float64Array.of(bytes.length), bytes }, roomBytes);
+      return write(execution, 1, { pages, sizes: Float64Array.of(bytes.length), bytes }, { roomBytes, isImage: false });
     },
 
-    image: (execution, wanted) => connections.read(() => readPages(execution, wanted)),
+    image: async (execution, wanted) => {
+      const { batches, objectPages } = await connections.read(() => readPages(execution, wanted));
+      return [...batches, ...(await objects.pages(objectPages))];
+    },
 
     records: async (execution, wanted) => {
       const claim = claims.of(execution);
       if (claim) {
-        await connections.write(function* () {
+        const left = await connections.write(function* () {
           yield* keepClaim(execution, claim);
-          yield* deleteUnneeded(execution, wanted);
+          return yield* deleteUnneeded(execution, wanted);
         });
+        objects.removeSoon(left);
       }
-      return connections.read(() => readPages(execution, recordPages(wanted.records)));
+      return (await connections.read(() => readPages(execution, recordPages(wanted.records)))).batches;
     },
   };
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { shellWord } from "../../../src/base/shell-word.ts";
 import { version } from "../../../src/base/version.ts";
 import { spaceFindings } from "../../../src/cli/doctor/folders.ts";
+import { bucketFixture } from "../../support/bucket.ts";
 import { root } from "../../support/claudikins.ts";
 import { patient } from "./patient.ts";
 
@@ -65,6 +66,40 @@ describe("the database of a team", () => {
       message: "The database cannot be reached",
       repair: "Check CLAUDIKINS_DATABASE, and whether the database runs.",
       code: "DATABASE_UNAVAILABLE",
+    });
+  });
+});
+
+describe("the bucket of a team", () => {
+  const database = "postgres://ada:a-secret@127.0.0.1:9/claudikins";
+
+  test("is a finding only if the environment names one, and is written, read and emptied", async () => {
+    configure({});
+    expect((await doctor()).of("config.bucket")).toBeUndefined();
+    await using bucket = await bucketFixture();
+    const found = async (address: string, env: Record<string, string> = { CLAUDIKINS_DATABASE: database }) => {
+      const answer = await doctor(undefined, { env: { ...env, CLAUDIKINS_BUCKET: address } });
+      expect(JSON.stringify(answer.findings)).not.toMatch(/S3RVER|a-secret/);
+      return answer.of("config.bucket");
+    };
+    expect(await found(bucket.address)).toEqual({
+      state: "ok",
+      message: "The bucket that CLAUDIKINS_BUCKET names can be written, read and emptied",
+    });
+    expect(await bucket.names()).toEqual([]);
+    expect(await found(bucket.address.replace("@team", "@nobody"))).toEqual({
+      state: "problem",
+      message: "The bucket that CLAUDIKINS_BUCKET names does not exist",
+      repair: "Create it, or correct its name.",
+      code: "BUCKET_UNAVAILABLE",
+    });
+    expect(await found("s3://S3RVER:a-secret@team?region=eu&color=red")).toMatchObject({
+      state: "problem",
+      code: "CONFIG_INVALID",
+    });
+    expect(await found(bucket.address, {})).toMatchObject({
+      state: "warning",
+      message: "CLAUDIKINS_BUCKET has no effect: contents go to a bucket only if a team has a database",
     });
   });
 });

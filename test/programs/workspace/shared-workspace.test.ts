@@ -1,29 +1,12 @@
 /** A workspace in the database of several replicas. Each replica has a folder of its own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { silentLog } from "../../../src/base/log.ts";
 import { megabyte } from "../../../src/base/units.ts";
-import { SharedWorkspace } from "../../../src/programs/workspace/shared-workspace.ts";
-import { PostgresStore } from "../../../src/store/postgres/store.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
-import { temporaryFolder } from "../../support/temporary.ts";
+import { config, person, workspaceReplicas } from "./replicas.ts";
 
 setDefaultTimeout(60_000);
-
-const config = "/etc/claudikins.json";
-const person = { id: "3f0c52b9a1d4", name: "ann" };
 
 describe.skipIf(postgresNote !== "")(`a shared workspace${postgresNote}`, () => {
   let server: PostgresFixture;
@@ -32,53 +15,7 @@ describe.skipIf(postgresNote !== "")(`a shared workspace${postgresNote}`, () => 
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  /** Replicas with one database. */
-  async function replicas() {
-    const url = await server.database();
-    const folder = temporaryFolder();
-    const stores: PostgresStore[] = [];
-    const warnings: string[] = [];
-    /** A replica that is started with the folder of this name, which may have files already. */
-    const start = (name: string) => {
-      const store = new PostgresStore(url);
-      stores.push(store);
-      const path = join(folder.path, name, "workspace");
-      const folders = { workspace: path, registry: path, bases: { workspace: folder.path, registry: folder.path } };
-      const log = { ...silentLog, warn: (text: string) => void warnings.push(text) };
-      const origin = { kind: "project", file: config } as const;
-      const parts = { origin, person, folders: { ...folders, workspaceName: "/srv/workspace" } };
-      const workspace = new SharedWorkspace(store.files, parts as never, log);
-      const at = (file: string) => join(path, file);
-      return {
-        store,
-        workspace,
-        path,
-        at,
-        write: (file: string, content: string | Uint8Array, changedAt?: number) => {
-          mkdirSync(dirname(at(file)), { recursive: true });
-          writeFileSync(at(file), content);
-          if (changedAt !== undefined) utimesSync(at(file), changedAt / 1_000, changedAt / 1_000);
-        },
-        remove: (file: string) => rmSync(at(file), { recursive: true }),
-        /** The files and their texts, and folders without one. */
-        files: () =>
-          Object.fromEntries(
-            (existsSync(path) ? readdirSync(path, { recursive: true, encoding: "utf8" }) : [])
-              .sort()
-              .map((file) => [file, lstatSync(at(file)).isFile() ? readFileSync(at(file), "utf8") : null]),
-          ),
-      };
-    };
-    return {
-      url,
-      start,
-      warnings,
-      [Symbol.asyncDispose]: async () => {
-        await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
-        folder[Symbol.dispose]();
-      },
-    };
-  }
+  const replicas = () => workspaceReplicas(server);
 
   test("has files and folders of one replica at the others, and what is removed is removed there", async () => {
     await using team = await replicas();
@@ -425,7 +362,7 @@ describe.skipIf(postgresNote !== "")(`a shared workspace${postgresNote}`, () => 
     await server.run(team.url, "UPDATE claudikins.file_parts SET bytes = 'half of it'");
     await other.workspace.bring();
     expect(other.files()).toEqual({ "notes.txt": "text" });
-    expect(team.warnings).toEqual(["The content of ./workspace/notes.txt is not in the database"]);
+    expect(team.warnings).toEqual(["The content of ./workspace/notes.txt is not stored any more"]);
   });
 
   test("is cleared for all replicas with its person, and does not come back from a replica that was away", async () => {

@@ -92,10 +92,10 @@ describe.skipIf(postgresNote !== "")(`the count of stored bytes${postgresNote}`,
       url,
       "SELECT proname FROM pg_proc JOIN pg_namespace ON pg_namespace.oid = pronamespace WHERE nspname = 'claudikins' AND proname LIKE 'count%'",
     );
-    expect(functions).toHaveLength(9);
+    expect(functions).toHaveLength(12);
     await using sql = new SQL(url, { max: 1 });
     for (const { proname } of functions) await sql.unsafe(`DROP FUNCTION claudikins.${proname} CASCADE`);
-    await sql.unsafe("DROP TABLE claudikins.stored_bytes");
+    await sql.unsafe("DROP TABLE claudikins.stored_bytes, claudikins.objects, claudikins.object_pages");
     let isDone = false;
     let written = 0;
     const writing = (async () => {

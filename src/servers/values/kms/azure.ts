@@ -1,8 +1,9 @@
 /** Keys of Azure Key Vault. https://learn.microsoft.com/rest/api/keyvault/keys */
 
 import { isObject, parsedJson } from "../../../base/json-object.ts";
+import { answerOf, fileOf, form, json, metadataOf, ServiceFailure, textOf } from "../../../base/service-request.ts";
 import type { Environment } from "../../../config/environment.ts";
-import { answerOf, fileOf, form, json, type Kms, KmsFailure, metadataOf, textOf } from "./request.ts";
+import type { Kms } from "./service.ts";
 
 const hint = "Check that the identity may use the key: keys/encrypt to make a value, keys/decrypt to read it.";
 const noCredentials =
@@ -27,7 +28,7 @@ export function azureKms(env: Environment): Kms {
   return {
     async encrypt(key, value) {
       if (value.length > maxValueBytes)
-        throw new KmsFailure(
+        throw new ServiceFailure(
           `a key of Azure encrypts at most ${maxValueBytes} bytes`,
           "Encrypt a key of 32 bytes, and seal the longer value with it.",
         );
@@ -44,7 +45,7 @@ export function azureKms(env: Environment): Kms {
 function placeOf(key: string): { url: string; scope: string } {
   const { protocol, host, pathname } = URL.parse(key) ?? {};
   if (protocol !== "https:" || !vaultHost.test(host ?? "") || !/^\/keys\/[\w-]+(?:\/\w+)?$/.test(pathname ?? ""))
-    throw new KmsFailure(
+    throw new ServiceFailure(
       "the key is not one of Azure Key Vault",
       "Name it as https://VAULT.vault.azure.net/keys/KEY, with or without a version.",
     );
@@ -78,6 +79,6 @@ async function tokenOfMachine(resource: string, env: Environment): Promise<strin
   const headers: Record<string, string> = isService ? { "x-identity-header": header } : { metadata: "true" };
   const answer = parsedJson((await metadataOf(at, { headers })) ?? "");
   const token = isObject(answer) ? answer["access_token"] : undefined;
-  if (typeof token !== "string") throw new KmsFailure("there are no Azure credentials", noCredentials);
+  if (typeof token !== "string") throw new ServiceFailure("there are no Azure credentials", noCredentials);
   return token;
 }

@@ -1,9 +1,10 @@
 /** Google Cloud KMS. https://cloud.google.com/kms/docs/reference/rest */
 import { join } from "node:path";
 import { isObject, parsedJson } from "../../../base/json-object.ts";
+import { answerOf, fileOf, form, json, metadataOf, ServiceFailure, textOf } from "../../../base/service-request.ts";
 import type { Environment } from "../../../config/environment.ts";
 import { homeOf } from "../../../config/locations.ts";
-import { answerOf, fileOf, form, json, type Kms, KmsFailure, metadataOf, textOf } from "./request.ts";
+import type { Kms } from "./service.ts";
 
 const hint =
   "Check that the account may use the key: cloudkms.cryptoKeyVersions.useToEncrypt to make a value, useToDecrypt to read it.";
@@ -19,7 +20,7 @@ const statementSeconds = 300;
 export function googleKms(env: Environment): Kms {
   const call = async (action: "encrypt" | "decrypt", key: string, body: object) => {
     if (!/^projects\/[\w.:-]+\/locations\/[\w-]+\/keyRings\/[\w-]+\/cryptoKeys\/[\w-]+$/.test(key))
-      throw new KmsFailure(
+      throw new ServiceFailure(
         "the name of the key is not complete",
         "Name it as projects/PROJECT/locations/LOCATION/keyRings/RING/cryptoKeys/KEY.",
       );
@@ -53,7 +54,7 @@ async function tokenOf(env: Environment): Promise<string> {
   const at = `http://${host}/computeMetadata/v1/instance/service-accounts/default/token`;
   const answer = parsedJson((await metadataOf(at, { headers: { "metadata-flavor": "Google" } })) ?? "");
   const token = isObject(answer) ? answer["access_token"] : undefined;
-  if (typeof token !== "string") throw new KmsFailure("there are no Google credentials", noCredentials);
+  if (typeof token !== "string") throw new ServiceFailure("there are no Google credentials", noCredentials);
   return token;
 }
 
@@ -69,14 +70,14 @@ async function tokenOfFile(file: unknown): Promise<string> {
     return await granted(tokenAddress, { grant_type: "refresh_token", client_id, client_secret, refresh_token });
   }
   if (type !== "service_account")
-    throw new KmsFailure(
+    throw new ServiceFailure(
       `Google credentials of the type ${JSON.stringify(type ?? null)} cannot be used`,
       noCredentials,
     );
   const { importPKCS8, SignJWT } = await import("jose");
   const address = typeof fields["token_uri"] === "string" ? fields["token_uri"] : tokenAddress;
   const key = await importPKCS8(field("private_key"), "RS256").catch(() => {
-    throw new KmsFailure("the private key of the service account cannot be read", noCredentials);
+    throw new ServiceFailure("the private key of the service account cannot be read", noCredentials);
   });
   const assertion = await new SignJWT({ scope })
     .setProtectedHeader({ alg: "RS256", typ: "JWT" })

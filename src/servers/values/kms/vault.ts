@@ -2,9 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "../../../base/json-object.ts";
+import { answerOf, json, ServiceFailure, textOf } from "../../../base/service-request.ts";
 import type { Environment } from "../../../config/environment.ts";
 import { homeOf } from "../../../config/locations.ts";
-import { answerOf, json, type Kms, KmsFailure, textOf } from "./request.ts";
+import type { Kms } from "./service.ts";
 
 const hint =
   "Check that the policy of the token allows: update on transit/encrypt/KEY to make a value, on transit/decrypt/KEY to read it.";
@@ -13,14 +14,15 @@ const noCredentials = "Set VAULT_ADDR, and VAULT_TOKEN or run: vault login";
 export function vaultTransit(env: Environment): Kms {
   const call = async (action: "encrypt" | "decrypt", key: string, body: object) => {
     const address = env["VAULT_ADDR"];
-    if (!address || !URL.canParse(address)) throw new KmsFailure("the address of Vault is not known", noCredentials);
+    if (!address || !URL.canParse(address))
+      throw new ServiceFailure("the address of Vault is not known", noCredentials);
     if (!/^(?:[\w-]+\/)*\w[\w.-]*$/.test(key))
-      throw new KmsFailure(
+      throw new ServiceFailure(
         "the name of the key is not usable",
         "Name it as KEY, or as MOUNT/KEY if the engine is not at transit.",
       );
     const token = env["VAULT_TOKEN"] || (await tokenOfLogin(env));
-    if (!token) throw new KmsFailure("there is no token for Vault", noCredentials);
+    if (!token) throw new ServiceFailure("there is no token for Vault", noCredentials);
     const [name, ...mount] = key.split("/").reverse() as [string, ...string[]];
     const at = `${address.replace(/\/$/, "")}/v1/${mount.reverse().join("/") || "transit"}/${action}/${name}`;
     const namespace = env["VAULT_NAMESPACE"];

@@ -1,10 +1,10 @@
-/** Requests to key management services and to what gives their tokens. Redirects are not followed, and answers are bounded. */
+/** Requests to the services of a cloud, and to what gives their tokens. Redirects are not followed, and answers are bounded. */
 import { readFile } from "node:fs/promises";
-import { boundedText } from "../../../base/bounded-body.ts";
-import { messageOf } from "../../../base/errors.ts";
-import { isObject, parsedJson } from "../../../base/json-object.ts";
-import { kilobyte } from "../../../base/units.ts";
-import { oneLine } from "../../../base/visible-text.ts";
+import { boundedText } from "./bounded-body.ts";
+import { messageOf } from "./errors.ts";
+import { isObject, parsedJson } from "./json-object.ts";
+import { kilobyte } from "./units.ts";
+import { oneLine } from "./visible-text.ts";
 
 /** Time for an answer. */
 const answerMs = 10_000;
@@ -18,9 +18,9 @@ const maxAnswerBytes = 256 * kilobyte;
 /** Characters of a service's own reason. */
 const maxReasonChars = 300;
 
-/** Why a value cannot be encrypted or decrypted. */
-export class KmsFailure extends Error {
-  override readonly name = "KmsFailure";
+/** Why a service cannot be used. */
+export class ServiceFailure extends Error {
+  override readonly name = "ServiceFailure";
   readonly hint: string;
 
   constructor(message: string, hint: string) {
@@ -29,25 +29,18 @@ export class KmsFailure extends Error {
   }
 }
 
-/** A service, with the credentials of its environment. Both functions throw KmsFailure. */
-export interface Kms {
-  /** The key is the one that opens the text again: some services name a version of the given one. */
-  encrypt(key: string, value: Buffer): Promise<{ key: string; text: string }>;
-  decrypt(key: string, text: string): Promise<Buffer>;
-}
-
 interface Asked extends RequestInit {
   /** What a person can do if the request fails. */
   hint: string;
 }
 
-/** The JSON object that is answered. Throws KmsFailure, with the reason that the service gives. */
+/** The JSON object that is answered. Throws ServiceFailure, with the reason that the service gives. */
 export async function answerOf(at: string | URL, { hint, ...init }: Asked): Promise<Record<string, unknown>> {
   const url = new URL(at);
   const { status, text } = await sent(url, init, answerMs);
   const answer = parsedJson(text);
   if (status === 200 && isObject(answer)) return answer;
-  throw new KmsFailure(`${url.host} answered ${status}${reasonIn(answer)}`, hint);
+  throw new ServiceFailure(`${url.host} answered ${status}${reasonIn(answer)}`, hint);
 }
 
 /** An answer of a metadata service as text. Undefined if there is none, or if it refuses. */
@@ -64,7 +57,7 @@ async function sent(url: URL, init: RequestInit, ms: number): Promise<{ status: 
     return { status: response.status, text: await boundedText(response, maxAnswerBytes, tooLarge) };
   } catch (error) {
     const why = signal.aborted ? `no answer within ${ms / 1_000} s` : messageOf(error);
-    throw new KmsFailure(
+    throw new ServiceFailure(
       `${url.host} cannot be reached: ${why}`,
       "Check the address, and the network of this machine.",
     );
@@ -81,19 +74,19 @@ function reasonIn(answer: unknown): string {
   return reason === undefined ? "" : `: ${oneLine(reason, maxReasonChars)}`;
 }
 
-/** A text of an answer. Throws KmsFailure if it is missing. */
+/** A text of an answer. Throws ServiceFailure if it is missing. */
 export function textOf(answer: Record<string, unknown>, key: string, hint: string): string {
   const value = answer[key];
   if (typeof value === "string" && value !== "") return value;
-  throw new KmsFailure(`the answer has no ${key}`, hint);
+  throw new ServiceFailure(`the answer has no ${key}`, hint);
 }
 
-/** The content of a file that a variable of the environment names. Throws KmsFailure. */
+/** The content of a file that a variable of the environment names. Throws ServiceFailure. */
 export async function fileOf(path: string, variable: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new KmsFailure(
+    throw new ServiceFailure(
       `the file of ${variable} cannot be read: ${messageOf(error)}`,
       `Set ${variable} to a file that exists.`,
     );
