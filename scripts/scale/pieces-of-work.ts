@@ -12,40 +12,46 @@ import { type DatabaseUse, databaseUse, statisticsMs, usedBetween } from "./data
 const writtenMs = 2_500;
 
 /** How long a replica without work is watched. */
-const idleMs = 10_000;
+const idleMs = 5_000;
 
 interface Piece {
   name: string;
   /** How often it is done, for a mean. */
   times: number;
-  /** Whether all are done at the same time: a program that waits is answered late. */
-  isTogether?: boolean;
+  /** For programs that wait, which are begun at the same time: the table that has a row for each of them then. */
+  table?: string;
   /** The code of the program, or work of another kind. */
   work: string | "decide" | "nothing";
 }
 
 const fs = `import fs from "node:fs/promises";\n`;
-const file = (size: string, name = "notes.txt") => `${fs}await fs.writeFile("./workspace/${name}", ${size});`;
+const kilobyte = `("1234567 ".repeat(127) + Math.random()).slice(0, 1024)`;
 
 const pieces: readonly Piece[] = [
-  { name: "a replica without work, in a second", times: idleMs / 1_000, work: "nothing" },
-  { name: "a program that does not wait, without calls", times: 20, work: "return 1" },
+  { name: "a replica without work, in a second", times: 1, work: "nothing" },
+  { name: "a program that does not wait, without calls", times: 200, work: "return 1" },
   {
-    ...{ name: "a program that does not wait, with 5 calls", times: 20 },
+    ...{ name: "a program that does not wait, with 5 calls", times: 200 },
     work: "for (let call = 0; call < 5; call++) await counting.read({});",
   },
-  { name: "a program that begins to wait, for a timer", times: 5, isTogether: true, work: `await sleep("1h")` },
+  { name: "a program that begins to wait, for a timer", times: 5, table: "executions", work: `await sleep("1h")` },
   {
-    ...{ name: "a program that begins to wait, for a decision", times: 5, isTogether: true },
+    ...{ name: "a program that begins to wait, for a decision", times: 5, table: "approvals" },
     work: "return await counting.act({})",
   },
   { name: "a decision, and the rest of its program", times: 5, work: "decide" },
-  { name: "a file of 1 KB that a program has written", times: 1, work: file(`"1234567 ".repeat(128)`) },
-  { name: "the same file, changed", times: 1, work: file(`"7654321 ".repeat(128)`) },
+  {
+    ...{ name: "a file of 1 KB that a program has written", times: 10 },
+    work: `${fs}await fs.writeFile("./workspace/notes" + Math.random(), ${kilobyte});`,
+  },
+  {
+    ...{ name: "the same file, changed", times: 10 },
+    work: `${fs}const [name] = await fs.readdir("./workspace"); await fs.writeFile("./workspace/" + name, ${kilobyte});`,
+  },
   {
     name: "a program that changes no file",
     times: 5,
-    work: `${fs}return await fs.readFile("./workspace/notes.txt", "utf8")`,
+    work: `${fs}return await fs.readdir("./workspace")`,
   },
   {
     ...{ name: "10 MB that cannot be compressed", times: 1 },
@@ -72,12 +78,16 @@ interface MeasureOptions {
   report(name: string): void;
 }
 
-/** Does each piece of work at a replica with a Postgres of its own. Without `countsTransactions`, the transactions are not a number. */
+/**
+ * Does each piece of work at a replica with a Postgres of its own. The transactions are not a number without `countsTransactions`, and for what is
+ * done once, because a replica without work has some, too.
+ */
 export async function measurePieces({ countsTransactions, report }: MeasureOptions): Promise<MeasuredPiece[]> {
   await using server = await postgresFixture();
   const database = await server.database();
-  // Otherwise the first change of a page after a checkpoint writes the whole page, whenever that is.
+  // Otherwise the first change of a page after a checkpoint writes the whole page, whenever that is, and Postgres cleans up whenever it likes.
   await server.run(database, "ALTER SYSTEM SET full_page_writes = off");
+  await server.run(database, "ALTER SYSTEM SET autovacuum = off");
   await server.run(database, "SELECT pg_reload_conf()");
   using folder = temporaryFolder();
   folder.write("claudikins.json", {
@@ -89,31 +99,50 @@ export async function measurePieces({ countsTransactions, report }: MeasureOptio
   await using host = await sdkHost(new URL("/mcp", serve.url).href);
   // What is done once for a session or a server belongs to no piece of work.
   await host.execute("return await counting.read({})");
+  const settle = () => Bun.sleep(countsTransactions ? statisticsMs : writtenMs);
+  // The transactions of the start must not be those of the first piece.
+  for (let time = 0; time < 2; time++) await settle();
   const measured: MeasuredPiece[] = [];
-  for (const { name, times, work, isTogether } of pieces) {
+  let before = await databaseUse(server, database);
+  for (const { name, times, work, table } of pieces) {
     report(name);
-    const settle = () => Bun.sleep(countsTransactions ? statisticsMs : writtenMs);
-    await settle();
-    const before = await databaseUse(server, database);
     const began = performance.now();
     if (work === "nothing") await Bun.sleep(idleMs);
     else if (work === "decide") await decideAll(folder.path, env, host, server, database);
-    else if (isTogether) await Promise.all(Array.from({ length: times }, () => run(work, host)));
+    else if (table !== undefined) await begin(work, times, host, () => rowsOf(table, server, database));
     else for (let time = 0; time < times; time++) await run(work, host);
     await settle();
     const after = await databaseUse(server, database);
-    const idle = measured[0] ?? { walBytes: 0, transactions: 0 };
-    const seconds = work === "nothing" ? 0 : (performance.now() - began) / 1_000;
+    const seconds = (performance.now() - began) / 1_000;
     // What the replica does without work is taken off.
+    const idle = measured[0];
+    const taken = idle
+      ? { walBytes: idle.walBytes * seconds, transactions: idle.transactions * seconds }
+      : { walBytes: 0, transactions: 0 };
     const ofWork = {
       ...after,
-      walBytes: after.walBytes - idle.walBytes * seconds,
-      transactions: after.transactions - idle.transactions * seconds,
+      walBytes: after.walBytes - taken.walBytes,
+      transactions: after.transactions - taken.transactions,
     };
-    const used = usedBetween(before, ofWork, work === "nothing" ? (performance.now() - began) / 1_000 : times);
-    measured.push({ name, ...used, ...(countsTransactions ? {} : { transactions: Number.NaN }) });
+    const used = usedBetween(before, ofWork, idle ? times : seconds);
+    const isCounted = countsTransactions && (times > 1 || work === "nothing");
+    measured.push({ name, ...used, ...(isCounted ? {} : { transactions: Number.NaN }) });
+    before = after;
   }
   return measured;
+}
+
+/** Begins programs that wait, without their answers, until each has its row. */
+async function begin(code: string, times: number, host: SdkHost, rows: () => Promise<number>): Promise<void> {
+  const known = await rows();
+  // They are answered late, or when the host ends.
+  for (let time = 0; time < times; time++) host.execute(code).catch(() => {});
+  await eventually(async () => (await rows()) >= known + times, { everyMs: 100 });
+}
+
+async function rowsOf(table: string, server: PostgresFixture, database: string): Promise<number> {
+  const [row] = await server.run(database, `SELECT count(*)::int AS rows FROM claudikins."${table}"`);
+  return Number(row!["rows"]);
 }
 
 async function run(code: string, host: SdkHost): Promise<void> {

@@ -15,10 +15,14 @@ export function tableOf(measured: readonly MeasuredPiece[]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Such as "1 in `records`, 52 in `pages`". */
-function rowsText(counts: Readonly<Record<string, number>>): string {
+/** A row of this table is for all programs of a moment. */
+const shared = "counts";
+
+/** Such as "1 in `records`, 52 in `pages`". Rows that not every second piece of work has are left out. */
+export function rowsText(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
-    .map(([table, count]) => `${grouped(Math.round(count * 10) / 10)} in \`${table}\``)
+    .filter(([table, count]) => table !== shared && Math.abs(count) >= 0.5)
+    .map(([table, count]) => `${grouped(Math.round(count))} in \`${table}\``)
     .join(", ");
 }
 
