@@ -114,7 +114,7 @@ export async function measurePieces({ countsTransactions, report }: MeasureOptio
     await settle();
     const after = await databaseUse(server, database);
     const seconds = (performance.now() - began) / 1_000;
-    // What the replica does without work is taken off.
+    // The work of an idle replica is taken off.
     const idle = measured[0];
     const taken = idle
       ? { walBytes: idle.walBytes * seconds, transactions: idle.transactions * seconds }
