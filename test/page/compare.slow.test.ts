@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)(`a comparison in Chromium${browserNo
     ).toEqual([
       ["State", "done", "failed"],
       ["Failure", "none", `ToolError: No such month ${html}`],
-      ["Began", "1 h ago", "just now"],
+      ["Began", expect.stringMatching(/:\d\d:\d\d/), expect.stringMatching(/:\d\d:\d\d/)],
       ["By", "exec", "exec"],
       ["Took", "500 ms", "500 ms"],
       ["Calls", "5", "5"],

@@ -12,7 +12,6 @@ import type {
   PageComparison,
   PageDifference,
 } from "../../activity-contract.ts";
-import { Age } from "../age.tsx";
 import { get } from "../client.ts";
 import { Difference } from "../difference.tsx";
 import { Problem, type Reason } from "../problem.tsx";
@@ -124,9 +123,14 @@ function Chosen({ choices, other, onOther }: ChosenProps) {
   );
 }
 
+/** Two executions of the same minute differ by their seconds. */
+function exactTime(at: number): string {
+  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+}
+
 function choiceText({ title, stateText, isDryRun, startedAt }: PageComparable): string {
   const state = isDryRun ? `dry run, ${stateText}` : stateText;
-  return `${ageText(Date.now() - startedAt)} · ${state} · ${visible(title).slice(0, maxChoiceChars)}`;
+  return `${exactTime(startedAt)} · ${state} · ${visible(title).slice(0, maxChoiceChars)}`;
 }
 
 interface SidesProps {
@@ -185,7 +189,7 @@ function sideFacts({ earlier, later, differs }: PageComparison): SideFact[] {
   return [
     fact("State", "state", (side) => <StateWords execution={side} />),
     ...(hasFailure ? [fact("Failure", "failure", ({ failure = "none" }) => <Text>{failure}</Text>)] : []),
-    { name: "Began", isOther: false, shown: ({ startedAt }) => <Age at={startedAt} /> },
+    { name: "Began", isOther: false, shown: ({ startedAt }) => exactTime(startedAt) },
     {
       name: "By",
       isOther: placeText(earlier) !== placeText(later),
