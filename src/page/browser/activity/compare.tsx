@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
-import { ageText, durationText } from "../../../base/duration.ts";
+import { durationText } from "../../../base/duration.ts";
 import { visible } from "../../../policy/visible.ts";
 import type {
   PageCall,
