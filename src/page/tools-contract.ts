@@ -68,8 +68,8 @@ export interface PageImpact {
   text: string;
 }
 
-/** The answer to `POST api/policy/states`. */
-export interface PageStatesChanged {
-  /** Identifies the change for `POST api/policy/undo`. Undefined if nothing had to be changed. */
+/** A part of the answers to changes of the config. */
+export interface PageUndo {
+  /** Identifies the change for `POST api/policy/undo`. Undefined if nothing had to be changed, or the change cannot be undone. */
   undo?: string | undefined;
 }

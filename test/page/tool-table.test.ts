@@ -1,7 +1,7 @@
 /** The table of all tools on the page: what it shows, the search as agents make it, changes of several tools and their undoing. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { PageImpact, PageSearch, PageStatesChanged, PageToolTable } from "../../src/page/tools-contract.ts";
+import type { PageImpact, PageSearch, PageToolTable, PageUndo } from "../../src/page/tools-contract.ts";
 import { cli } from "../cli/in-memory.ts";
 import { storedCall } from "../store/contract/call-log.ts";
 import { Page } from "../support/page.ts";
@@ -66,12 +66,12 @@ test("a search finds what the command finds, in its order and with its signature
 
 test("several tools are changed at once, and undone as long as nothing else has changed the file", async () => {
   const body = { tools: [tool("github", "list_issues"), tool("github", "merge"), tool("crm", "find")], state: "deny" };
-  const { undo } = await send<PageStatesChanged>("policy/states", body);
+  const { undo } = await send<PageUndo>("policy/states", body);
   expect((await read<PageToolTable>("policy/tools")).tools.map(({ state }) => state)).toEqual(["deny", "deny", "deny"]);
   await send("policy/undo", { undo });
   expect(config()).toBe(text);
   expect((await page.post("api/policy/undo", { undo })).status).toBe(404);
-  const again = await send<PageStatesChanged>("policy/states", { ...body, state: "ask" });
+  const again = await send<PageUndo>("policy/states", { ...body, state: "ask" });
   scene.folder.write(".config/claudikins/claudikins.json", `${config()}\n`);
   expect(await send<{ error: string }>("policy/undo", again)).toMatchObject({
     error: expect.stringContaining("since"),

@@ -12,7 +12,7 @@ import { FiguresView } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
-import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove } from "./notice.tsx";
+import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove, type Undo } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
 import { type CameFrom, type Place, usePlace, type View, views } from "./place.ts";
@@ -51,13 +51,17 @@ export function App() {
   useEffect(() => {
     isRead.current = false;
   }, [notice]);
-  /** Takes the last change of the config back. It is kept when the message about the change has gone. */
-  const [undo, setUndo] = useState<{ text: string; run(): void }>();
+  /** The last change, and how to take it back, if that can be done. It is kept when the message about it has gone. */
+  const [last, setLast] = useState<{ text: string; undo?: Undo | undefined }>();
   const runUndo = () => {
-    if (!undo) return;
-    setUndo(undefined);
+    if (!last) return;
+    if (!last.undo) {
+      setNotice(said("The last change has no Undo", last.text));
+      return;
+    }
+    setLast(undefined);
     setNotice(undefined);
-    undo.run();
+    last.undo.run();
   };
   const keys = useKeys((number) => {
     const view = state && viewsOf(state)[number];
@@ -65,13 +69,15 @@ export function App() {
   }, runUndo);
   const notices = useMemo(
     () => ({
-      say: (text: string, hint?: string, takeBack?: () => void) => {
+      say: (text: string, hint?: string) => setNotice(said(text, hint)),
+      changed: (text: string, hint?: string, undo?: Undo) => {
         const run = () => {
-          setUndo(undefined);
-          takeBack?.();
+          setLast(undefined);
+          undo?.run();
         };
-        if (takeBack) setUndo({ text, run });
-        setNotice({ ...said(text, hint), action: takeBack && { title: "Undo", key: "U", run } });
+        setLast({ text, undo: undo && { what: undo.what, run } });
+        const about = `Takes back: ${undo?.what}`;
+        setNotice({ ...said(text, hint), action: undo && { title: "Undo", about, key: "U", run } });
       },
       ask: (text: string, hint: string, title: string, run: () => void) =>
         setNotice({ ...said(text, hint), action: { title, run }, isQuestion: true }),
@@ -261,7 +267,12 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
-      <Palette entries={[...(undo ? [{ kind: "undo", name: undo.text, go: runUndo }] : []), ...entriesOf(state, go)]} />
+      <Palette
+        entries={[
+          ...(last?.undo ? [{ kind: "undo", name: last.undo.what, go: runUndo }] : []),
+          ...entriesOf(state, go),
+        ]}
+      />
       <KeysDialog keys={keys} views={shown.map((name) => views[name])} />
     </NoticeContext.Provider>
   );
