@@ -158,7 +158,7 @@ export class PageApi {
     const executions = await this.#executions.read(listed.approvals);
     const servers = serversOf(app, credentials, await running(), {
       signInOf: (server) => this.#signIns.of(server),
-      held: this.#held.counts(),
+      held: this.#held.names(),
     });
     return {
       version,

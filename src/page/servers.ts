@@ -36,6 +36,9 @@ export interface RunningServers {
   held: { server: string }[];
 }
 
+/** The number of held tools that the page names for a server. It shows the others with the server. */
+const maxNamedHeldTools = 3;
+
 /** The words of a daemon's status, by state. Other states begin with these words. */
 const states = {
   ready: "ready",
@@ -52,7 +55,10 @@ export function serversOf(
   {
     signInOf,
     held,
-  }: { signInOf: (server: string) => Pick<PageSignIn, "running" | "failed">; held: ReadonlyMap<string, number> },
+  }: {
+    signInOf: (server: string) => Pick<PageSignIn, "running" | "failed">;
+    held: ReadonlyMap<string, readonly string[]>;
+  },
 ): PageServerEntry[] {
   const signIns = new Map(
     standings(networkServers(app.config), credentials).flatMap(({ server, state }) =>
@@ -83,7 +89,8 @@ export function serversOf(
       toolsMark: Bun.hash(`${count} ${rules}`).toString(36),
       signIn: state && !isWithout ? { state, ...signInOf(name) } : undefined,
       sandbox: isConfined(app.config.servers.get(name)) ? boxEngine : undefined,
-      held: held.get(name),
+      held: held.get(name)?.length,
+      heldTools: held.get(name)?.slice(0, maxNamedHeldTools),
       ...(entry && entry.needs.length > 0 ? { needs: entry.needs } : {}),
       isOwn: entry?.isSavedPrograms !== true,
     };

@@ -90,6 +90,10 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.getByText(/^It works: 1 tool in \d/).waitFor();
     await row(page, "bank").getByText("1 held tool").waitFor();
     expect(await page.locator("nav .count").innerText()).toBe("1");
+    await page.keyboard.press("1");
+    const trouble = page.getByRole("region", { name: "Servers that need you" });
+    expect((await trouble.locator("li p").innerText()).trim()).toMatch(/^1 held tool pay changed$/);
+    await trouble.getByRole("button", { name: "Show the server" }).click();
     await page.getByRole("button", { name: "Accept the change" }).click();
     await row(page, "bank").getByText("1 held tool").waitFor({ state: "detached" });
     expect(await page.locator("nav .count").count()).toBe(0);

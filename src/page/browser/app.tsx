@@ -20,7 +20,7 @@ import { programKey } from "./programs/program-key.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
-import { needsRepair, ServerTrouble } from "./servers/trouble.tsx";
+import { needsPerson, ServerTrouble } from "./servers/trouble.tsx";
 import { System } from "./system/system.tsx";
 import { Key, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
@@ -131,7 +131,7 @@ export function App() {
           current={view}
           counts={{
             now: waiting,
-            servers: state.servers.filter((each) => each.held !== undefined || needsRepair(each)).length,
+            servers: state.servers.filter(needsPerson).length,
             programs: troubled(state.schedules).length,
           }}
           hasKeys={keys.areOn}
