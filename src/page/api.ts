@@ -256,7 +256,7 @@ export class PageApi {
       },
       "GET api/policy/tools": (call) => this.#table.read(doorIn(call)),
       "GET api/policy/tool": (call) => this.#table.one(serverIn(call), call.search.get("tool") ?? ""),
-      "GET api/policy/uses": () => this.#table.uses(),
+      "GET api/policy/uses": (call) => this.#table.uses(doorIn(call)),
       "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
       "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
       "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),

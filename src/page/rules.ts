@@ -35,6 +35,9 @@ interface RulesOptions {
   tokens(): PageToken[];
 }
 
+/** The number of tools of a door that are named because their calls wait for a person. */
+const maxShownAsked = 20;
+
 const place = "page";
 
 export class RuleChanges {
@@ -118,9 +121,24 @@ export class RuleChanges {
         try {
           await using seen = await openDoor(name);
           const { servers } = seen.config;
-          return { ...shown, servers: [...servers.keys()], tools: (await toolTable.read(name)).tools.length };
+          const { tools: rows } = await toolTable.read(name);
+          const asked = rows.filter(({ state }) => state === "ask").map((row) => toolId(row.server, row.name));
+          return {
+            ...shown,
+            servers: [...servers.keys()],
+            tools: rows.length,
+            asked: asked.slice(0, maxShownAsked),
+            askedMore: Math.max(0, asked.length - maxShownAsked),
+          };
         } catch (error) {
-          return { ...shown, servers: [], tools: 0, problem: toClaudikinsError(error).message };
+          return {
+            ...shown,
+            servers: [],
+            tools: 0,
+            asked: [],
+            askedMore: 0,
+            problem: toClaudikinsError(error).message,
+          };
         }
       }),
     );

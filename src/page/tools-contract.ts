@@ -32,7 +32,7 @@ export interface PageToolAbout extends Pick<PageTool, "labels"> {
   example: string;
 }
 
-/** The calls of the last seven days, of called tools only: `GET api/policy/uses`. */
+/** The calls of the last seven days, of called tools only: `GET api/policy/uses`, with `door=NAME` those behind the door. */
 export interface PageToolUse {
   server: string;
   tool: string;

@@ -41,7 +41,8 @@ test("a door is made, listed with what is behind it, and removed", async () => {
   const before = config();
   expect(await lists()).toMatchObject({ servers: ["github", "mail"], doors: [], rules: [], canChange: true });
   const { doors } = await lists("rules/doors", door);
-  expect(doors).toEqual([{ ...door, agents: [], tokens: [], tools: 1 } as never]);
+  const asked = { asked: ["github.get_issue"], askedMore: 0 };
+  expect(doors).toEqual([{ ...door, agents: [], tokens: [], tools: 1, ...asked } as never]);
   expect(config().doors.qa).toEqual({
     servers: ["github"],
     tools: { deny: ["github.create_*"], confirm: { "github.get_issue": "always" } },
@@ -51,6 +52,26 @@ test("a door is made, listed with what is behind it, and removed", async () => {
   expect((await lists("rules/doors/remove", { name: "gone" })).error).toContain('"gone"');
   expect((await lists("rules/doors/remove", { name: "qa" })).doors).toEqual([]);
   expect(config()).toEqual(before);
+});
+
+test("a door says which of its tools ask, by the door and by the policy", async () => {
+  await scene[Symbol.asyncDispose]();
+  const config = {
+    mcpServers: { shop: { command: "shop-mcp" }, mail: { command: "y" } },
+    policy: { confirm: "destructive" },
+    doors: { qa: { servers: ["shop"], tools: { confirm: { "shop.list": "always" } } } },
+  };
+  const destroys = { annotations: { destructiveHint: true } };
+  const tools = [
+    { name: "list", annotations: { readOnlyHint: true } },
+    { name: "refund", ...destroys },
+  ];
+  const mail = { entry: { command: "y" }, tools: [{ name: "send", ...destroys }] };
+  scene = await Scene.open({ shop: { entry: { command: "shop-mcp" }, tools }, mail }, JSON.stringify(config));
+  cookie = "";
+  const begun = await ask("session", { token: new URL(scene.url).hash.slice(1) });
+  cookie = begun.headers.get("set-cookie")!.split(";")[0]!;
+  expect((await lists()).doors).toMatchObject([{ ask: ["shop.list"], asked: ["shop.list", "shop.refund"] }]);
 });
 
 test("rules are added and removed, and those of all servers are only shown", async () => {

@@ -56,6 +56,27 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     expect(opened.said).toEqual([]);
   });
 
+  test("behind a door, the state says why it is fixed and what to change instead, and only its calls are shown", async () => {
+    const call = { ...storedCall("c1", Date.now() - 1_000), config: scene.config, server: "shop", tool: "refund" };
+    await inStore(scene.env, (store) => store.callLog.add([call]));
+    const config = JSON.parse(readFileSync(scene.config, "utf8"));
+    const doors = { qa: { servers: ["shop"], tools: { confirm: { "shop.refund": "always" } } } };
+    scene.folder.write(".config/claudikins/claudikins.json", { ...config, doors });
+    await using opened = await open();
+    const { page } = opened;
+    await page.locator(".tool-row", { hasText: "refund" }).locator(".cell-calls").getByText("1").waitFor();
+    await page.getByRole("button", { name: "Doors", exact: true }).click();
+    await page.getByText("shop.refund", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "2 tools" }).click();
+    await page.locator(".tool-row .state-choice.ask").waitFor();
+    expect((await page.locator(".cell-calls").allInnerTexts()).join("").trim()).toBe("");
+    await page.locator(".tool-row .cell-tool", { hasText: "refund" }).click();
+    await page.getByText('Choose "Without a door" above to change it for everybody').waitFor();
+    await page.getByText("It was not called yet.").waitFor();
+    expect(await page.getByRole("radio", { name: "deny" }).isDisabled()).toBe(true);
+    expect(opened.said).toEqual([]);
+  });
+
   test("a denial that would end a call that waits asks before", async () => {
     await scene.ask({ config: scene.config, server: "shop", tool: "refund" });
     const before = readFileSync(scene.config, "utf8");
