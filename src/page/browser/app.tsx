@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
+import type { CallQuery } from "./activity/call-log.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
 import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
@@ -38,6 +39,7 @@ export function App() {
   const [end, setEnd] = useState<End>();
   const { place, go } = usePlace();
   const [query, setQuery] = useState<Query>({});
+  const [callQuery, setCallQuery] = useState<CallQuery>(place.calls ? { tool: place.calls } : {});
   const [draft, setDraft] = useState<Draft>({ code: "", replaced: 0 });
   const [notice, setNotice] = useState<PageNotice>();
   const isRead = useRef(false);
@@ -211,6 +213,8 @@ export function App() {
               onCompare={(id) => go({ compared: id })}
               calls={place.calls}
               onCalls={(calls) => go({ calls })}
+              callQuery={callQuery}
+              onCallQuery={setCallQuery}
               onProgram={showProgram}
               hasKeys={keys.areOn}
               onEdit={edit}
@@ -230,7 +234,10 @@ export function App() {
           {view === "figures" && (
             <FiguresView
               mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
-              onTool={(tool) => go({ view: "activity", execution: undefined, compared: undefined, calls: tool })}
+              onTool={(tool) => {
+                setCallQuery({ tool });
+                go({ view: "activity", execution: undefined, compared: undefined, calls: tool });
+              }}
             />
           )}
           {view === "tools" && <Tools state={state} onExecution={(id) => showExecution(id)} />}
