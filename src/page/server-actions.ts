@@ -11,6 +11,7 @@ import { referencesIn, referringParts } from "../config/secrets/references.ts";
 import { storedSecret } from "../config/secrets/store.ts";
 import { configOwner, logFile } from "../servers/logs/place.ts";
 import { readLog } from "../servers/logs/read-logs.ts";
+import { entryStep } from "../servers/state.ts";
 import { namesFor, refer, secretsIn } from "../setup/agents/plain-secrets.ts";
 import { haveSecrets } from "../setup/agents/secrets.ts";
 import { readPasted } from "../setup/agents/supported/pasted.ts";
@@ -65,12 +66,15 @@ export class ServerActions {
     const startedAt = performance.now();
     const signal = AbortSignal.timeout(pageCheckMs);
     const [checked] = await checkServers(parts, { signal, only: [server] });
-    const { problem, misfits = [], unchecked } = checked ?? {};
+    const { problem, state, misfits = [], unchecked } = checked ?? {};
+    const step = state?.state === "broken" ? entryStep(state.onPage) : undefined;
     const found = parts.catalog.find(server);
     return {
       tools: found?.tools.length,
       tookMs: performance.now() - startedAt,
-      problem: unchecked ? { message: "It did not answer within two minutes" } : problem,
+      problem: unchecked
+        ? { message: "It did not answer within two minutes" }
+        : problem && { ...problem, ...(step && { hint: step }) },
       misfits,
     };
   }

@@ -31,7 +31,7 @@ export interface RunningServers {
   /** The state of each server in words, by name. */
   servers: Record<string, string>;
   /** Why servers cannot be called now, by name. */
-  problems: Record<string, { problem: string }>;
+  problems: Record<string, { problem: string; onPage?: string | undefined }>;
   /** The running processes. */
   held: { server: string }[];
 }
@@ -134,10 +134,10 @@ function stateIn(
     const isPrograms = config.servers.get(server)?.isSavedPrograms === true;
     const idle = isPrograms ? "the saved programs" : idleText(catalog.find(server));
     const words = state.state === "idle" ? idle : stateText(state);
-    return { state: state.state, stateText: words, problem: stateProblem(state) };
+    return { state: state.state, stateText: words, problem: stateProblem(state, true) };
   }
-  const { problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
-  return { state: kind as PageServerEntry["state"], stateText: words, problem };
+  const { problem, onPage = problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
+  return { state: kind as PageServerEntry["state"], stateText: words, problem: onPage };
 }
 
 /** Nothing is known to be wrong with the server, and it does not run. */
