@@ -475,7 +475,8 @@ class Daemon {
     for (const { pool } of this.#apps.withOwnPools) {
       for (const [name, state] of pool.states()) {
         const problem = running.has(name) && state.state !== "ready" ? undefined : stateProblem(state);
-        if (problem !== undefined) problems[name] = { problem, entry: entryMark(pool.servers.get(name)!) };
+        const onPage = stateProblem(state, true);
+        if (problem !== undefined) problems[name] = { problem, onPage, entry: entryMark(pool.servers.get(name)!) };
       }
     }
     return problems;

@@ -69,8 +69,8 @@ export interface Status {
   calls: { running: number; done: number };
   /** The state of each server in words, by name. */
   servers: Record<string, string>;
-  /** Why servers cannot be called now, by name, with the `entryMark` of the entry that failed. */
-  problems: Record<string, { problem: string; entry: string }>;
+  /** Why servers cannot be called now, by name, with the words for the page, and the `entryMark` of the entry that failed. */
+  problems: Record<string, { problem: string; onPage?: string | undefined; entry: string }>;
   /** The running processes. */
   held: SharedFacts[];
   /** Whether the page of `claudikins ui` is open. The daemon does not end meanwhile. */

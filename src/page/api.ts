@@ -16,14 +16,15 @@ import { isId } from "../programs/trace/id.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
-import { changePolicy } from "../setup/settings/change-policy.ts";
+import { changePolicies } from "../setup/settings/change-policy.ts";
+import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import type { Approval } from "../store/approval.ts";
 import { activityIn, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity, PageComparison } from "./activity-contract.ts";
 import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
 import { comparablesOf, comparedIn, comparisonOf } from "./comparing.ts";
-import type { Decided, PageLastingRule, PageState, PageToken } from "./contract.ts";
+import type { Decided, PageLastingRule, PageRules, PageState, PageToken } from "./contract.ts";
 import { driftOnPage } from "./drift.ts";
 import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
@@ -78,10 +79,12 @@ import { noFile, RuleChanges } from "./rules.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
+import type { PageTools } from "./servers-contract.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 import { type DaemonControl, SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
+import type { PageUndo } from "./tools-contract.ts";
 import { UndoneChanges } from "./undone-changes.ts";
 
 interface PageApiOptions {
@@ -136,11 +139,11 @@ export class PageApi {
     this.#programs = new ProgramsReader(app, env);
     this.#actions = new ProgramActions(options);
     this.#held = new HeldOnPage(options);
-    this.#servers = new ServerActions(options);
     this.#first = new FirstVisit(options);
     this.#table = new ToolTable(app, this.#tools, options.openDoor);
     this.#rules = new RuleChanges({ ...options, toolTable: this.#table });
     this.#undone = new UndoneChanges(options);
+    this.#servers = new ServerActions({ ...options, undone: this.#undone });
     this.#states = new ToolStates({ ...options, undone: this.#undone }, this.#tools);
     this.#entry = new EntryOnPage({ ...options, undone: this.#undone });
     this.#system = new SystemView(options);
@@ -155,7 +158,7 @@ export class PageApi {
     const executions = await this.#executions.read(listed.approvals);
     const servers = serversOf(app, credentials, await running(), {
       signInOf: (server) => this.#signIns.of(server),
-      held: this.#held.counts(),
+      held: this.#held.names(),
     });
     return {
       version,
@@ -184,11 +187,11 @@ export class PageApi {
     const [servers, system] = [this.#servers, this.#system];
     /** A change of the rules is answered with the rules. */
     const rulesAfter =
-      <T>(shape: ZodType<T>, change: (body: T) => Promise<void>) =>
-      async ({ body }: RouteRequest) => {
-        await change(await body(shape));
+      <T>(shape: ZodType<T>, change: (body: T) => Promise<ChangedText | undefined>) =>
+      async ({ body }: RouteRequest): Promise<PageRules & PageUndo> => {
+        const changed = await change(await body(shape));
         await app.reload?.refresh();
-        return rules.read();
+        return { ...(await rules.read()), undo: this.#undone.keep(changed) };
       };
     const doorIn = ({ search }: RouteRequest) => search.get("door") ?? undefined;
     const serverIn = ({ search }: RouteRequest) => search.get("server") ?? "";
@@ -246,14 +249,14 @@ export class PageApi {
       },
       "GET api/first/import": () => this.#first.preview(),
       "POST api/first/import": async ({ body }) => this.#first.import(await body(importBody)),
-      "POST api/policy": async ({ body }) => {
+      "POST api/policy": async ({ body }): Promise<PageTools & PageUndo> => {
         const change = await body(policyBody);
-        await this.#changePolicy(change);
-        return tools.of(change.server, app);
+        const changed = await this.#changePolicy(change);
+        return { ...(await tools.of(change.server, app)), undo: this.#undone.keep(changed) };
       },
       "GET api/policy/tools": (call) => this.#table.read(doorIn(call)),
       "GET api/policy/tool": (call) => this.#table.one(serverIn(call), call.search.get("tool") ?? ""),
-      "GET api/policy/uses": () => this.#table.uses(),
+      "GET api/policy/uses": (call) => this.#table.uses(doorIn(call)),
       "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
       "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
       "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),
@@ -390,15 +393,16 @@ export class PageApi {
     return extended && servers.get(server)?.own ? extended.file : fileOf(origin);
   }
 
-  async #changePolicy(change: PolicyBody): Promise<void> {
+  async #changePolicy(change: PolicyBody): Promise<ChangedText | undefined> {
     const { app, env, isAnswered } = this.#options;
     const file = this.#fileOf(change.server);
     if ("confirm" in change && change.tool.includes("*")) {
       throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
     }
     this.#tools.touch(change.server, change.tool, app);
-    await changePolicy(change, { flag: file, cwd: "/", env }, { isAnswered, place: "page" });
+    const changed = await changePolicies([change], { flag: file, cwd: "/", env }, { isAnswered, place: "page" });
     await app.reload?.refresh();
+    return changed;
   }
 }
 

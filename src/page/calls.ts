@@ -1,5 +1,5 @@
 /** The call log on the page: who called what, newest first, in pages. */
-import type { CallFilter, CallPlace, StoredCall } from "../store/call-log.ts";
+import type { CallFilter, CallOutcome, CallPlace, StoredCall } from "../store/call-log.ts";
 import type { Store } from "../store/store.ts";
 import type { PageCalls, PageLoggedCall } from "./activity-contract.ts";
 import { RefusedRequest } from "./guard.ts";
@@ -17,6 +17,16 @@ interface AskedCalls {
   after: CallPlace | undefined;
 }
 
+type PageOutcome = "ok" | "failed" | "denied" | "cancelled";
+
+/** The outcomes that the page has one word for. */
+const outcomesOf: Record<PageOutcome, CallOutcome[]> = {
+  ok: ["ok"],
+  failed: ["failed", "tool_error"],
+  denied: ["denied"],
+  cancelled: ["cancelled"],
+};
+
 /** Throws RefusedRequest for a filter that the page does not make. */
 export function callsIn(search: URLSearchParams): AskedCalls {
   const condition = (name: string) => {
@@ -27,7 +37,9 @@ export function callsIn(search: URLSearchParams): AskedCalls {
   const [since, until, after] = [condition("since"), condition("until"), condition("after")];
   const [, at, id] = /^(\d{1,16}(?:\.\d{1,9})?)~([\w-]{1,60})$/.exec(after ?? "") ?? [];
   const areTimes = [since, until].every((time) => time === undefined || Number.isSafeInteger(Number(time)));
-  if ((after !== undefined && id === undefined) || !areTimes) {
+  const outcome = condition("outcome");
+  const isKnown = outcome === undefined || Object.hasOwn(outcomesOf, outcome);
+  if ((after !== undefined && id === undefined) || !areTimes || !isKnown) {
     throw new RefusedRequest(400, "The filter is not as expected");
   }
   return {
@@ -38,7 +50,7 @@ export function callsIn(search: URLSearchParams): AskedCalls {
       execution: condition("execution"),
       since: since === undefined ? undefined : Number(since),
       until: until === undefined ? undefined : Number(until),
-      failed: search.get("failed") === "1",
+      outcomes: outcome === undefined ? undefined : outcomesOf[outcome as PageOutcome],
     },
     who: condition("who"),
     after: id === undefined ? undefined : { at: Number(at), id },

@@ -206,6 +206,10 @@ export interface PageDoor {
   allow: string[];
   deny: string[];
   ask: string[];
+  /** Its tools of which each call waits for a person, by the door or by the policy: the first ones. */
+  asked: string[];
+  /** Number of further ones. */
+  askedMore: number;
   /** Why it cannot be opened. */
   problem?: string | undefined;
 }

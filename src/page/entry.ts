@@ -131,7 +131,7 @@ export class EntryOnPage {
       needs: checked && "needs" in checked ? checked.needs : undefined,
       signIn: checked !== undefined && "signIn" in checked,
       notes: configFile.kind === "project" && haveSecrets([planned.entry]) ? [...notes, withSecret] : notes,
-      undo: undone.keep([change]),
+      undo: undone.keep(change),
     };
   }
 

@@ -39,7 +39,7 @@ export class HeldOnPage {
   readonly #background: Pick<Background, "relist">;
   readonly #surroundings: () => Surroundings;
   /** Cached, because the page asks for the numbers with each change, and reading the records of many tools takes 20 ms. */
-  readonly #counts = new Cached<Map<string, number>>();
+  readonly #names = new Cached<Map<string, string[]>>();
   /** The listings that are under way, by server. */
   readonly #listings = new Map<string, Promise<void>>();
 
@@ -52,19 +52,19 @@ export class HeldOnPage {
   }
 
   /**
-   * The number of held tools of each server that has some. A server is listed again in the background if another process has accepted one of its
+   * The names of the held tools of each server that has some. A server is listed again in the background if another process has accepted one of its
    * tools.
    */
-  counts(): Map<string, number> {
+  names(): Map<string, string[]> {
     const surroundings = this.#surroundings();
-    return this.#counts.get(recordsStamp(surroundings), () => {
+    return this.#names.get(recordsStamp(surroundings), () => {
       const all = heldServers(surroundings);
       for (const server of this.#acceptedElsewhere(all)) {
         this.listAgain(server).catch((error: unknown) =>
           this.#app.log.debug(`${server}: cannot refresh its tools: ${messageOf(error)}`),
         );
       }
-      return new Map(all.map(({ server, tools }) => [server, tools.length]));
+      return new Map(all.map(({ server, tools }) => [server, tools.map(({ tool }) => tool)]));
     });
   }
 

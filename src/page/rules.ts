@@ -12,10 +12,11 @@ import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { pathText } from "../config/policy.ts";
 import { agentsByDoor } from "../setup/agents/agent-doors.ts";
-import { changePolicy, requireTrusted } from "../setup/settings/change-policy.ts";
+import { changePolicies, requireTrusted } from "../setup/settings/change-policy.ts";
 import { addDoor, doorOf, doorsIn, removeDoors } from "../setup/settings/doors.ts";
 import { changeEdit } from "../setup/settings/edit-tool.ts";
 import { changeLabels } from "../setup/settings/labels.ts";
+import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import { type OwnTool, ownTool } from "../setup/settings/switches.ts";
 import { toolId } from "../tools/model.ts";
 import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules, PageToken } from "./contract.ts";
@@ -33,6 +34,9 @@ interface RulesOptions {
   /** The tokens of the config. Throws what reading them throws. */
   tokens(): PageToken[];
 }
+
+/** The number of tools of a door that are named because their calls wait for a person. */
+const maxShownAsked = 20;
 
 const place = "page";
 
@@ -67,16 +71,16 @@ export class RuleChanges {
     };
   }
 
-  async addDoor({ name, ...parts }: DoorBody): Promise<void> {
+  async addDoor({ name, ...parts }: DoorBody): Promise<ChangedText> {
     const configFile = await this.#open();
-    await addDoor(name, doorOf(parts), configFile, this.#options.env, { place });
+    return addDoor(name, doorOf(parts), configFile, this.#options.env, { place });
   }
 
-  async removeDoor(name: string): Promise<void> {
-    await removeDoors([name], await this.#open(), this.#options.env, place);
+  async removeDoor(name: string): Promise<ChangedText> {
+    return removeDoors([name], await this.#open(), this.#options.env, place);
   }
 
-  async rule({ isNew, ...change }: RuleBody): Promise<void> {
+  async rule({ isNew, ...change }: RuleBody): Promise<ChangedText | undefined> {
     const { isAnswered } = this.#options;
     const which = this.#which(fileOfServer(change.server, this.#options.app.config));
     // A pattern that is removed may no longer match any tool.
@@ -84,17 +88,17 @@ export class RuleChanges {
     if ("confirm" in change && isNew && tool.includes("*")) {
       throw new RefusedRequest(400, "Name one tool: this rule takes no pattern");
     }
-    await changePolicy({ ...change, tool }, which, { isAnswered, place });
+    return changePolicies([{ ...change, tool }], which, { isAnswered, place });
   }
 
-  async label({ server, tool, labels }: LabelBody): Promise<void> {
+  async label({ server, tool, labels }: LabelBody): Promise<ChangedText | undefined> {
     const found = await this.#tool(server, tool, labels !== null);
-    await changeLabels(found, labels ?? undefined, this.#options.env, place);
+    return changeLabels(found, labels ?? undefined, this.#options.env, place);
   }
 
-  async edit({ server, tool, name, description, reset }: EditBody): Promise<void> {
+  async edit({ server, tool, name, description, reset }: EditBody): Promise<ChangedText | undefined> {
     const found = await this.#tool(server, tool, !reset);
-    await changeEdit(found, { name, description, reset }, this.#options.env, place);
+    return (await changeEdit(found, { name, description, reset }, this.#options.env, place)).changed;
   }
 
   async #doors(configFile: ConfigFile | undefined): Promise<PageDoor[]> {
@@ -117,9 +121,24 @@ export class RuleChanges {
         try {
           await using seen = await openDoor(name);
           const { servers } = seen.config;
-          return { ...shown, servers: [...servers.keys()], tools: (await toolTable.read(name)).tools.length };
+          const { tools: rows } = await toolTable.read(name);
+          const asked = rows.filter(({ state }) => state === "ask").map((row) => toolId(row.server, row.name));
+          return {
+            ...shown,
+            servers: [...servers.keys()],
+            tools: rows.length,
+            asked: asked.slice(0, maxShownAsked),
+            askedMore: Math.max(0, asked.length - maxShownAsked),
+          };
         } catch (error) {
-          return { ...shown, servers: [], tools: 0, problem: toClaudikinsError(error).message };
+          return {
+            ...shown,
+            servers: [],
+            tools: 0,
+            asked: [],
+            askedMore: 0,
+            problem: toClaudikinsError(error).message,
+          };
         }
       }),
     );

@@ -11,6 +11,7 @@ import { referencesIn, referringParts } from "../config/secrets/references.ts";
 import { storedSecret } from "../config/secrets/store.ts";
 import { configOwner, logFile } from "../servers/logs/place.ts";
 import { readLog } from "../servers/logs/read-logs.ts";
+import { entryStep } from "../servers/state.ts";
 import { namesFor, refer, secretsIn } from "../setup/agents/plain-secrets.ts";
 import { haveSecrets } from "../setup/agents/secrets.ts";
 import { readPasted } from "../setup/agents/supported/pasted.ts";
@@ -27,6 +28,8 @@ import { pageCheckMs } from "./limits.ts";
 import type { Background } from "./program-actions.ts";
 import { fileOfServer } from "./rules.ts";
 import type { PageAdded, PageChecked, PageLogLine } from "./servers-contract.ts";
+import type { PageUndo } from "./tools-contract.ts";
+import type { UndoneChanges } from "./undone-changes.ts";
 
 /** Lines of a log on the page. */
 const maxShownLogLines = 200;
@@ -39,6 +42,7 @@ interface ServerActionOptions {
   isAnswered: boolean;
   /** Opens an app with another config, to try a server. */
   openConfig(config: Config): Promise<App>;
+  undone: UndoneChanges;
 }
 
 const place = "page";
@@ -62,12 +66,15 @@ export class ServerActions {
     const startedAt = performance.now();
     const signal = AbortSignal.timeout(pageCheckMs);
     const [checked] = await checkServers(parts, { signal, only: [server] });
-    const { problem, misfits = [], unchecked } = checked ?? {};
+    const { problem, state, misfits = [], unchecked } = checked ?? {};
+    const step = state?.state === "broken" ? entryStep(state.onPage) : undefined;
     const found = parts.catalog.find(server);
     return {
       tools: found?.tools.length,
       tookMs: performance.now() - startedAt,
-      problem: unchecked ? { message: "It did not answer within two minutes" } : problem,
+      problem: unchecked
+        ? { message: "It did not answer within two minutes" }
+        : problem && { ...problem, ...(step && { hint: step }) },
       misfits,
     };
   }
@@ -84,22 +91,24 @@ export class ServerActions {
   }
 
   /** Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED, POLICY_DENIED. */
-  async switch(server: string, isOn: boolean): Promise<void> {
-    const { env, isAnswered, app } = this.#options;
+  async switch(server: string, isOn: boolean): Promise<PageUndo> {
+    const { env, isAnswered, app, undone } = this.#options;
     const which = { flag: fileOfServer(server, app.config), cwd: "/", env };
     await requireTrusted(openConfigFile(which), env, isAnswered);
-    await switchServers([server], isOn, which, { isAnswered, place });
+    const { saved } = await switchServers([server], isOn, which, { isAnswered, place });
     await app.reload?.refresh();
+    return { undo: undone.keep(saved) };
   }
 
-  /** Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED. */
-  async remove(server: string): Promise<void> {
-    const { env, isAnswered, app } = this.#options;
+  /** The removal of a server whose unpacked files are deleted has no undo. Throws SERVER_NOT_FOUND, CONFIG_NOT_TRUSTED. */
+  async remove(server: string): Promise<PageUndo> {
+    const { env, isAnswered, app, undone } = this.#options;
     const configFile = openConfigFile({ flag: fileOfServer(server, app.config), cwd: "/", env });
     await requireTrusted(configFile, env, isAnswered);
-    await removeServers([server], configFile, env, { place });
+    const { changed, discarded } = await removeServers([server], configFile, env, { place });
     await app.reload?.refresh();
     if (app.catalog.index.servers.length > 0) await app.catalog.prune();
+    return { undo: discarded.length > 0 ? undefined : undone.keep(changed) };
   }
 
   /**

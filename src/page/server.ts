@@ -4,6 +4,7 @@ import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Log } from "../base/log.ts";
 import { PersonRefused } from "../policy/people/refused.ts";
+import { pageHintOf } from "../servers/failures/server-failure.ts";
 import type { PageRefusal, PageState } from "./contract.ts";
 import { checkSender, jsonBody, RefusedRequest } from "./guard.ts";
 import { Live } from "./live.ts";
@@ -189,9 +190,10 @@ function refusalOf(thrown: unknown): { status: number; message: string; hint?: s
   if (thrown instanceof PersonRefused) {
     return { status: thrown.kind === "unavailable" ? 503 : 403, message: thrown.message };
   }
-  const { code, message, hint } = toClaudikinsError(thrown);
+  const error = toClaudikinsError(thrown);
+  const { code, message } = error;
   if (code === "DATABASE_UNAVAILABLE") return { status: 503, message: "The database cannot be reached" };
-  if (thrown instanceof ClaudikinsError) return { status: 422, message, hint };
+  if (thrown instanceof ClaudikinsError) return { status: 422, message, hint: pageHintOf(error) };
   return { status: 500, message: "claudikins failed: see its log for the cause" };
 }
 

@@ -21,6 +21,8 @@ export interface PageServerEntry {
   sandbox?: string | undefined;
   /** Number of tools that are held because their definitions changed. */
   held?: number | undefined;
+  /** The names of the first ones. */
+  heldTools?: string[] | undefined;
   /** Variables of its entry that are not set. */
   needs?: string[] | undefined;
   /** Whether it has an entry in the config, which can be changed, switched off and removed. */

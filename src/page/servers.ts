@@ -31,10 +31,13 @@ export interface RunningServers {
   /** The state of each server in words, by name. */
   servers: Record<string, string>;
   /** Why servers cannot be called now, by name. */
-  problems: Record<string, { problem: string }>;
+  problems: Record<string, { problem: string; onPage?: string | undefined }>;
   /** The running processes. */
   held: { server: string }[];
 }
+
+/** The number of held tools that the page names for a server. It shows the others with the server. */
+const maxNamedHeldTools = 3;
 
 /** The words of a daemon's status, by state. Other states begin with these words. */
 const states = {
@@ -52,7 +55,10 @@ export function serversOf(
   {
     signInOf,
     held,
-  }: { signInOf: (server: string) => Pick<PageSignIn, "running" | "failed">; held: ReadonlyMap<string, number> },
+  }: {
+    signInOf: (server: string) => Pick<PageSignIn, "running" | "failed">;
+    held: ReadonlyMap<string, readonly string[]>;
+  },
 ): PageServerEntry[] {
   const signIns = new Map(
     standings(networkServers(app.config), credentials).flatMap(({ server, state }) =>
@@ -83,7 +89,8 @@ export function serversOf(
       toolsMark: Bun.hash(`${count} ${rules}`).toString(36),
       signIn: state && !isWithout ? { state, ...signInOf(name) } : undefined,
       sandbox: isConfined(app.config.servers.get(name)) ? boxEngine : undefined,
-      held: held.get(name),
+      held: held.get(name)?.length,
+      heldTools: held.get(name)?.slice(0, maxNamedHeldTools),
       ...(entry && entry.needs.length > 0 ? { needs: entry.needs } : {}),
       isOwn: entry?.isSavedPrograms !== true,
     };
@@ -127,10 +134,10 @@ function stateIn(
     const isPrograms = config.servers.get(server)?.isSavedPrograms === true;
     const idle = isPrograms ? "the saved programs" : idleText(catalog.find(server));
     const words = state.state === "idle" ? idle : stateText(state);
-    return { state: state.state, stateText: words, problem: stateProblem(state) };
+    return { state: state.state, stateText: words, problem: stateProblem(state, true) };
   }
-  const { problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
-  return { state: kind as PageServerEntry["state"], stateText: words, problem };
+  const { problem, onPage = problem } = (Object.hasOwn(running!.problems, server) && running!.problems[server]) || {};
+  return { state: kind as PageServerEntry["state"], stateText: words, problem: onPage };
 }
 
 /** Nothing is known to be wrong with the server, and it does not run. */

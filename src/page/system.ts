@@ -12,6 +12,7 @@ import { scopeText } from "../store/approval.ts";
 import { type AuditLine, decisions } from "../store/audit/event.ts";
 import { deciderText, newestEntries, subjectOf } from "../store/audit/read.ts";
 import { verify } from "../store/audit/verify.ts";
+import { changeWords } from "./change-words.ts";
 import { inHome } from "./executions.ts";
 import { RefusedRequest, type SecretBody } from "./guard.ts";
 import type {
@@ -194,7 +195,10 @@ export class SystemView {
       at,
       decision,
       scope: scopeText(scope).trim(),
-      about: this.#shown(subjectOf(line)),
+      about:
+        changes.length > 0
+          ? `${changeWords(changes)} (${this.#configText(line.config ?? null)})`
+          : this.#shown(subjectOf(line)),
       by: deciderText(line),
       place: by.place,
       execution,

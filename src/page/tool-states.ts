@@ -8,7 +8,7 @@ import { setToolStates } from "../setup/settings/tool-states.ts";
 import { RefusedRequest, type StatesBody } from "./guard.ts";
 import { fileOfServer } from "./rules.ts";
 import type { ToolViews } from "./servers.ts";
-import type { PageImpact, PageStatesChanged } from "./tools-contract.ts";
+import type { PageImpact, PageUndo } from "./tools-contract.ts";
 import type { UndoneChanges } from "./undone-changes.ts";
 
 interface StatesOptions {
@@ -41,7 +41,7 @@ export class ToolStates {
   }
 
   /** Throws RefusedRequest for a pattern, and what `setToolStates` throws. */
-  async set({ tools, state }: StatesBody): Promise<PageStatesChanged> {
+  async set({ tools, state }: StatesBody): Promise<PageUndo> {
     const { app, env, isAnswered, undone } = this.#options;
     if (tools.some(({ tool }) => tool.includes("*"))) {
       throw new RefusedRequest(400, 'A name contains "*", which stands for any text in the config');
@@ -50,7 +50,7 @@ export class ToolStates {
     const byFile = Map.groupBy(tools, ({ server }) => fileOfServer(server, app.config));
     const changed = await setToolStates(byFile, state, env, { isAnswered, place });
     await app.reload?.refresh();
-    const undo = undone.keep(changed);
-    return undo === undefined ? {} : { undo };
+    const undo = undone.keep(...changed);
+    return { undo };
   }
 }

@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import { dayMs } from "../base/units.ts";
-import { isInView } from "../config/doors.ts";
+import { isInView, noSuchDoor } from "../config/doors.ts";
 import type { ServerPolicy } from "../config/policy.ts";
 import { confirmationOf, denialOf, effectOf, toolStateOf } from "../policy/decision.ts";
 import { Rules } from "../policy/rules.ts";
@@ -28,7 +28,8 @@ export class ToolTable {
   readonly #app: App;
   readonly #views: ToolViews;
   readonly #openDoor: (door: string) => Promise<App>;
-  readonly #uses = new Cached<Promise<PageToolUse[]>>();
+  /** By the names of doors, with "" for all calls. */
+  readonly #uses = new Map<string, Cached<Promise<PageToolUse[]>>>();
 
   constructor(app: App, views: ToolViews, openDoor: (door: string) => Promise<App>) {
     this.#app = app;
@@ -50,7 +51,7 @@ export class ToolTable {
       if (!known && !isSavedPrograms) unlisted.push(server);
       // The labels follow from the definition, which the door gets from the server before its first call.
       const listed = seen && known && (this.#app.catalog.findWithDenied(server) ?? this.#app.catalog.find(server));
-      if (listed) seen.catalog.takeListed(listed);
+      if (listed) seen.catalog.takeListedWithoutDoor(listed);
       await rules.load(policy?.rules ?? []);
       for (const [own, tool] of known ?? []) {
         // A tool that a door hides does not exist for it.
@@ -79,15 +80,19 @@ export class ToolTable {
     return { signature, description, example, labels: await pool.explainLabels(server, own) };
   }
 
-  /** The calls of the config in the days for which changes are judged. */
-  async uses(now = Date.now()): Promise<PageToolUse[]> {
-    const { store } = this.#app;
-    return this.#uses.get(await storeStamp(store, performance.now()), () => this.#readUses(now));
+  /** The calls of the config, or of one of its doors, in the days for which changes are judged. Throws DOOR_NOT_FOUND. */
+  async uses(door: string | undefined, now = Date.now()): Promise<PageToolUse[]> {
+    const { store, config } = this.#app;
+    if (door !== undefined && !config.doors.includes(door)) {
+      throw noSuchDoor(door, config.doors, configOwner(config.origin) ?? "The demo");
+    }
+    const cached = this.#uses.getOrInsertComputed(door ?? "", () => new Cached());
+    return cached.get(await storeStamp(store, performance.now()), () => this.#readUses(door, now));
   }
 
-  async #readUses(now: number): Promise<PageToolUse[]> {
+  async #readUses(door: string | undefined, now: number): Promise<PageToolUse[]> {
     const { store, config } = this.#app;
-    const filter = { since: now - impactDays * dayMs, config: configOwner(config.origin) ?? undefined };
+    const filter = { since: now - impactDays * dayMs, config: configOwner(config.origin) ?? undefined, door };
     const { tool } = await callFigures(store.callLog, filter, ["tool"]);
     return tool.map(({ server = "", tool: name = "", calls, failures, lastAt }) => ({
       server,

@@ -32,7 +32,7 @@ export interface PageToolAbout extends Pick<PageTool, "labels"> {
   example: string;
 }
 
-/** The calls of the last seven days, of called tools only: `GET api/policy/uses`. */
+/** The calls of the last seven days, of called tools only: `GET api/policy/uses`, with `door=NAME` those behind the door. */
 export interface PageToolUse {
   server: string;
   tool: string;
@@ -68,8 +68,8 @@ export interface PageImpact {
   text: string;
 }
 
-/** The answer to `POST api/policy/states`. */
-export interface PageStatesChanged {
-  /** Identifies the change for `POST api/policy/undo`. Undefined if nothing had to be changed. */
+/** A part of the answers to changes of the config. */
+export interface PageUndo {
+  /** Identifies the change for `POST api/policy/undo`. Undefined if nothing had to be changed, or the change cannot be undone. */
   undo?: string | undefined;
 }

@@ -2,7 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { App } from "../app/app.ts";
 import type { Environment } from "../config/environment.ts";
-import { type ChangedText, undoChange } from "../setup/settings/change-policy.ts";
+import { undoChange } from "../setup/settings/change-policy.ts";
+import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import { RefusedRequest } from "./guard.ts";
 
 /** Number of changes that can be undone: the latest ones. */
@@ -24,8 +25,9 @@ export class UndoneChanges {
     this.#options = options;
   }
 
-  /** The id with which the changes are undone. Undefined if there are none. */
-  keep(changed: ChangedText[]): string | undefined {
+  /** The id with which the changes are undone. Undefined if nothing has changed. */
+  keep(...written: (ChangedText | undefined)[]): string | undefined {
+    const changed = written.filter((each) => each !== undefined && each.before !== each.after) as ChangedText[];
     if (changed.length === 0) return undefined;
     const undo = randomUUID();
     this.#changes.set(undo, changed);

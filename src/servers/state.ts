@@ -67,7 +67,8 @@ export function mistakenState({ file, problems }: EntryMistake, since: number): 
   const [line] = problems[0]!.position.split(":");
   const hint = `Correct the entry in ${basename(file)}, line ${line} (claudikins config edit).`;
   const why = `has a mistake in its config entry: ${problems.map(({ text }) => text).join("; ")}`;
-  return { state: "broken", code: "CONFIG_INVALID", why, hint, since, failures: 1, lasting: true };
+  const onPage = `Correct the entry in ${basename(file)}, line ${line}.`;
+  return { state: "broken", code: "CONFIG_INVALID", why, hint, onPage, since, failures: 1, lasting: true };
 }
 
 /** When a broken server is tried again, as the end of a sentence. Empty if another attempt does not help. */
@@ -76,24 +77,33 @@ export function retryText({ retryAt, lasting }: BrokenState, now = Date.now()): 
   return retryAt > now ? `can be retried in ${waitText(retryAt - now)}` : "retried on the next call";
 }
 
-/** Why a server cannot be called now, when it is tried again, and how to repair it. Undefined if nothing is known to be wrong. */
-export function stateProblem(state: ServerState): string | undefined {
+/**
+ * Why a server cannot be called now, when it is tried again, and how to repair it: with a command, or with what stands beside it on the page.
+ * Undefined if nothing is known to be wrong.
+ */
+export function stateProblem(state: ServerState, isOnPage = false): string | undefined {
   switch (state.state) {
     case "needs":
-      return `${stateText(state)}: set this before starting claudikins`;
+      return isOnPage ? stateText(state) : `${stateText(state)}: set this before starting claudikins`;
     case "signed out":
-      return withHint(`${stateText(state)}: ${state.why}`, state.hint);
+      return withHint(`${stateText(state)}: ${state.why}`, isOnPage ? undefined : state.hint);
     case "broken": {
       const why = [state.why, retryText(state)].filter(Boolean).join("; ");
+      if (isOnPage) return withHint(why, entryStep(state.onPage) ?? state.hint);
       return withHint(why, [state.hint, "To check it: claudikins doctor"].filter(Boolean).join(" "));
     }
     case "ready":
       return state.refused
-        ? `its last ${state.refused} calls were refused as unauthorized. Check the token in its config entry: claudikins doctor`
+        ? `its last ${state.refused} calls were refused as unauthorized. ${isOnPage ? "Check its token. To do so: Change." : "Check the token in its config entry: claudikins doctor"}`
         : undefined;
     default:
       return undefined;
   }
+}
+
+/** A step on the page with the button that leads to the form of the entry. */
+export function entryStep(onPage: string | undefined): string | undefined {
+  return onPage === undefined ? undefined : `${onPage} To do so: Change its entry.`;
 }
 
 function withHint(text: string, hint: string | undefined): string {

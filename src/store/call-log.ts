@@ -85,6 +85,8 @@ export interface CallFilter {
   execution?: string | undefined;
   /** Calls with another outcome than `ok`. */
   failed?: boolean | undefined;
+  /** Calls with one of these outcomes. */
+  outcomes?: readonly CallOutcome[] | undefined;
 }
 
 export interface ReadCalls {
@@ -180,13 +182,16 @@ function readCalls(filter: CallFilter, { order, limit, after }: ReadCalls): Work
     filter.since === undefined ? "" : "at >= $since",
     filter.until === undefined ? "" : "at < $until",
     filter.config === undefined ? "" : "config = $config",
-    filter.who === undefined ? "" : `(${["person", "person_name", "token"].map(isOneOf).join(" OR ")})`,
+    filter.who === undefined
+      ? ""
+      : `(${["person", "person_name", "token"].map((column) => isOneOf(column, "who")).join(" OR ")})`,
     filter.person === undefined ? "" : "person = $person",
     filter.door === undefined ? "" : "door = $door",
     filter.server === undefined ? "" : "server = $server",
     filter.tool === undefined ? "" : "server || '.' || tool = $tool",
     filter.execution === undefined ? "" : "execution = $execution",
     filter.failed ? "outcome <> 'ok'" : "",
+    filter.outcomes === undefined ? "" : isOneOf("outcome", "outcomes"),
     after === undefined ? "" : `(at, id) ${isNewestFirst ? "<" : ">"} ($afterAt, $afterId)`,
   ].filter(Boolean);
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
@@ -198,6 +203,6 @@ function readCalls(filter: CallFilter, { order, limit, after }: ReadCalls): Work
   );
 }
 
-function isOneOf(column: string): string {
-  return `${column} IN (SELECT value FROM texts($who))`;
+function isOneOf(column: string, list: "who" | "outcomes"): string {
+  return `${column} IN (SELECT value FROM texts($${list}))`;
 }

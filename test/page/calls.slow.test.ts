@@ -92,7 +92,9 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
     };
     await narrowed(() => page.getByLabel("Tool", { exact: true }).fill("shop.refund"), ["shop.refund"]);
     await narrowed(() => page.getByLabel("Person or token").fill("Ann"), ["shop.list"]);
-    await narrowed(() => page.getByLabel("Outcome").selectOption("1"), ["shop.list", "shop.refund"]);
+    await narrowed(() => page.getByLabel("Outcome").selectOption("failed"), ["shop.list"]);
+    await narrowed(() => page.getByLabel("Outcome").selectOption("denied"), ["shop.refund"]);
+    await narrowed(() => page.getByLabel("Outcome").selectOption("ok"), ["crm.find"]);
     await narrowed(() => page.getByLabel("Time").selectOption("24"), ["shop.list", "shop.refund"]);
     const threeDaysAgo = new Date(Date.now() - 3 * 86_400_000);
     const day = [threeDaysAgo.getFullYear(), threeDaysAgo.getMonth() + 1, threeDaysAgo.getDate()]
@@ -100,6 +102,13 @@ describe.skipIf(chromiumPath === undefined)(`the call log in Chromium${browserNo
       .join("-");
     await narrowed(() => page.getByLabel("Day").fill(day), ["crm.find"]);
     await narrowed(() => page.getByLabel("Server", { exact: true }).selectOption("crm"), ["crm.find"]);
+    // The filters stay while the page is open.
+    await page.getByLabel("Outcome").selectOption("denied");
+    await page.keyboard.press("1");
+    await page.keyboard.press("2");
+    await becomes(() => tools(page), ["shop.refund"]);
+    expect(await page.getByLabel("Outcome").inputValue()).toBe("denied");
+    await page.getByRole("button", { name: "Clear" }).click();
     await page.getByLabel("Tool", { exact: true }).fill("no.such");
     await page.getByText("No call fits these filters.").waitFor();
   });

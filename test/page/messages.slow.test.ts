@@ -77,13 +77,34 @@ describe.skipIf(chromiumPath === undefined)(`messages in Chromium${browserNote}`
     expect(readFileSync(scene.config, "utf8")).not.toBe(before);
     await page.keyboard.press("1");
     await page.keyboard.press("u");
-    await notice(page).getByText("Changed back: mail.send_0").waitFor();
+    await notice(page).getByText("Undone: mail.send_0 is denied").waitFor();
     expect(readFileSync(scene.config, "utf8")).toBe(before);
     await page.clock.fastForward(9_000);
     await notice(page).waitFor({ state: "detached" });
     // It is undone once.
     await page.keyboard.press("u");
     expect(await notice(page).count()).toBe(0);
+  });
+
+  test("a change without an Undo ends the Undo of an earlier one, and U says so", async () => {
+    await scene.ask({ server: "mail", tool: "send_1" });
+    await using opened = await changed();
+    const { page } = opened;
+    const denied = readFileSync(scene.config, "utf8");
+    expect(await page.getByRole("button", { name: "Undo" }).getAttribute("title")).toBe(
+      "Takes back: mail.send_0 is denied",
+    );
+    await Bun.sleep(600);
+    await view(page, "Now").click();
+    await notice(page).waitFor({ state: "detached" });
+    // A button that has just moved asks for another press.
+    await Bun.sleep(1_500);
+    await page.getByRole("button", { name: /^Deny/ }).first().click();
+    await notice(page).getByText("Denied: mail.send_1").waitFor();
+    await page.keyboard.press("u");
+    await notice(page).getByText("The last change has no Undo").waitFor();
+    expect(await notice(page).innerText()).toContain("Denied: mail.send_1");
+    expect(readFileSync(scene.config, "utf8")).toBe(denied);
   });
 
   test("about a failure stay until it could be read", async () => {

@@ -1,6 +1,7 @@
 /** Doors, rules, labels and edits of tools on the page: they are listed, and written to the config like those of the commands. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { PageRules } from "../../src/page/contract.ts";
 import { Scene } from "./scene.ts";
 
@@ -40,7 +41,8 @@ test("a door is made, listed with what is behind it, and removed", async () => {
   const before = config();
   expect(await lists()).toMatchObject({ servers: ["github", "mail"], doors: [], rules: [], canChange: true });
   const { doors } = await lists("rules/doors", door);
-  expect(doors).toEqual([{ ...door, agents: [], tokens: [], tools: 1 } as never]);
+  const asked = { asked: ["github.get_issue"], askedMore: 0 };
+  expect(doors).toEqual([{ ...door, agents: [], tokens: [], tools: 1, ...asked } as never]);
   expect(config().doors.qa).toEqual({
     servers: ["github"],
     tools: { deny: ["github.create_*"], confirm: { "github.get_issue": "always" } },
@@ -50,6 +52,26 @@ test("a door is made, listed with what is behind it, and removed", async () => {
   expect((await lists("rules/doors/remove", { name: "gone" })).error).toContain('"gone"');
   expect((await lists("rules/doors/remove", { name: "qa" })).doors).toEqual([]);
   expect(config()).toEqual(before);
+});
+
+test("a door says which of its tools ask, by the door and by the policy", async () => {
+  await scene[Symbol.asyncDispose]();
+  const config = {
+    mcpServers: { shop: { command: "shop-mcp" }, mail: { command: "y" } },
+    policy: { confirm: "destructive" },
+    doors: { qa: { servers: ["shop"], tools: { confirm: { "shop.list": "always" } } } },
+  };
+  const destroys = { annotations: { destructiveHint: true } };
+  const tools = [
+    { name: "list", annotations: { readOnlyHint: true } },
+    { name: "refund", ...destroys },
+  ];
+  const mail = { entry: { command: "y" }, tools: [{ name: "send", ...destroys }] };
+  scene = await Scene.open({ shop: { entry: { command: "shop-mcp" }, tools }, mail }, JSON.stringify(config));
+  cookie = "";
+  const begun = await ask("session", { token: new URL(scene.url).hash.slice(1) });
+  cookie = begun.headers.get("set-cookie")!.split(";")[0]!;
+  expect((await lists()).doors).toMatchObject([{ ask: ["shop.list"], asked: ["shop.list", "shop.refund"] }]);
 });
 
 test("rules are added and removed, and those of all servers are only shown", async () => {
@@ -73,6 +95,43 @@ test("rules are added and removed, and those of all servers are only shown", asy
     { pattern: "*.delete_*", effect: "deny", line: "policy.deny" },
     { pattern: "confirm when true", effect: "condition", line: "policy.rules[0]" },
   ]);
+});
+
+test("each change of the config on the page is undone by its id, with the comments of the file", async () => {
+  const text = `{\n  // Mine.\n  "mcpServers": { "github": { "command": "x", "deny": ["get_*"] }, "mail": { "command": "y" } }\n}\n`;
+  scene.folder.write(".config/claudikins/claudikins.json", text);
+  const tool = { server: "github", tool: "create_issue" };
+  const changes: [path: string, body: object][] = [
+    ["policy", { ...tool, access: "denied" }],
+    ["policy", { ...tool, confirm: "always" }],
+    ["rules", { server: "github", tool: "get_*", isNew: false, access: "allowed" }],
+    ["rules", { ...tool, isNew: true, confirm: "always" }],
+    ["rules/labels", { ...tool, labels: ["private"] }],
+    ["rules/edits", { ...tool, name: "make_issue" }],
+    ["rules/doors", door],
+    ["servers/switch", { server: "mail", isOn: false }],
+    ["servers/remove", { server: "mail" }],
+  ];
+  for (const [path, body] of changes) {
+    const { undo } = (await (await ask(path, body)).json()) as { undo?: string };
+    expect([path, readFileSync(scene.config, "utf8") === text]).toEqual([path, false]);
+    expect((await ask("policy/undo", { undo })).ok).toBe(true);
+    expect(readFileSync(scene.config, "utf8")).toBe(text);
+  }
+  const unchanged = await ask("policy", { ...tool, access: "allowed" });
+  expect(await unchanged.json()).not.toHaveProperty("undo");
+});
+
+test("the removal of a server with unpacked files has no undo", async () => {
+  const bundle = join(scene.env["HOME"]!, ".local", "share", "claudikins", "bundles", "one");
+  mkdirSync(bundle, { recursive: true });
+  const owner = JSON.stringify({ config: scene.config, server: "mail" });
+  writeFileSync(join(bundle, ".claudikins-bundle.json"), owner);
+  const entries = { github: { command: "x" }, mail: { command: "y", cwd: bundle } };
+  scene.folder.write(".config/claudikins/claudikins.json", { mcpServers: entries });
+  const removed = await ask("servers/remove", { server: "mail" });
+  expect(await removed.json()).toEqual({});
+  expect(existsSync(bundle)).toBe(false);
 });
 
 test("labels and edits of tools are said and removed, without values of arguments", async () => {

@@ -90,6 +90,10 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.getByText(/^It works: 1 tool in \d/).waitFor();
     await row(page, "bank").getByText("1 held tool").waitFor();
     expect(await page.locator("nav .count").innerText()).toBe("1");
+    await page.keyboard.press("1");
+    const trouble = page.getByRole("region", { name: "Servers that need you" });
+    expect((await trouble.locator("li p").innerText()).trim()).toMatch(/^1 held tool pay changed$/);
+    await trouble.getByRole("button", { name: "Show the server" }).click();
     await page.getByRole("button", { name: "Accept the change" }).click();
     await row(page, "bank").getByText("1 held tool").waitFor({ state: "detached" });
     expect(await page.locator("nav .count").count()).toBe(0);
@@ -127,6 +131,35 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     expect(Object.keys(servers().mcpServers)).toEqual(["echo"]);
     expect(config()).toContain("// Mine.");
     expect(auditLines(scene.env).map(({ by }) => (by as { place: string }).place)).toEqual(["page", "page", "page"]);
+  });
+
+  test("each change of a server and of its tools has an Undo, also by U", async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await button(page, "Check").click();
+    const isSame = async (what: string) => {
+      await page.getByText(`Undone: ${what}`).waitFor();
+      expect(config()).toBe(text(fixture("echo")));
+    };
+    await page.getByRole("switch", { name: "echo may be called" }).click();
+    await page.getByText("Saved in the config: echo.echo is denied").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await isSame("echo.echo is denied");
+    await page.getByLabel("When you are asked about echo").selectOption("always");
+    await page.getByText("Saved in the config: echo.echo will always ask").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await isSame("echo.echo will always ask");
+    await button(page, "Disable").click();
+    await page.getByText("Disabled echo").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await isSame("Disabled echo");
+    await row(page, "gone").click();
+    await button(page, "Remove").click();
+    await button(page, "Really remove it?").click();
+    await row(page, "gone").waitFor({ state: "detached" });
+    await page.keyboard.press("u");
+    await isSame("Removed gone");
+    await row(page, "gone").waitFor();
   });
 
   test("are added from a command, an entry and the path of a document, after each was tried", async () => {

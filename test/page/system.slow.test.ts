@@ -137,7 +137,7 @@ describe.skipIf(chromiumPath === undefined)(`the view System in Chromium${browse
       await page.getByRole("button", { name: "Show more" }).click();
       await rows.nth(61).waitFor();
       await page.getByLabel("Decision").selectOption("policy");
-      await page.getByText("~/.config/claudikins/claudikins.json: mcpServers.github.deny").waitFor();
+      await page.getByText("github.merge is denied (~/.config/claudikins/claudikins.json)").waitFor();
       await rows.nth(1).waitFor({ state: "detached" });
       await rows.focus();
       await page.keyboard.press("Enter");

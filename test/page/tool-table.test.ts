@@ -1,7 +1,7 @@
 /** The table of all tools on the page: what it shows, the search as agents make it, changes of several tools and their undoing. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { PageImpact, PageSearch, PageStatesChanged, PageToolTable } from "../../src/page/tools-contract.ts";
+import type { PageImpact, PageSearch, PageToolTable, PageToolUse, PageUndo } from "../../src/page/tools-contract.ts";
 import { cli } from "../cli/in-memory.ts";
 import { storedCall } from "../store/contract/call-log.ts";
 import { Page } from "../support/page.ts";
@@ -66,12 +66,12 @@ test("a search finds what the command finds, in its order and with its signature
 
 test("several tools are changed at once, and undone as long as nothing else has changed the file", async () => {
   const body = { tools: [tool("github", "list_issues"), tool("github", "merge"), tool("crm", "find")], state: "deny" };
-  const { undo } = await send<PageStatesChanged>("policy/states", body);
+  const { undo } = await send<PageUndo>("policy/states", body);
   expect((await read<PageToolTable>("policy/tools")).tools.map(({ state }) => state)).toEqual(["deny", "deny", "deny"]);
   await send("policy/undo", { undo });
   expect(config()).toBe(text);
   expect((await page.post("api/policy/undo", { undo })).status).toBe(404);
-  const again = await send<PageStatesChanged>("policy/states", { ...body, state: "ask" });
+  const again = await send<PageUndo>("policy/states", { ...body, state: "ask" });
   scene.folder.write(".config/claudikins/claudikins.json", `${config()}\n`);
   expect(await send<{ error: string }>("policy/undo", again)).toMatchObject({
     error: expect.stringContaining("since"),
@@ -136,6 +136,17 @@ test("changes need the session and the header of the page, and come from the pag
   expect(config()).toBe(text);
 });
 
+test("behind a door, only the calls through it are counted", async () => {
+  const call = (id: string, door: string | null) => {
+    return { ...storedCall(id, Date.now() - 1_000), config: scene.config, server: "github", tool: "list_issues", door };
+  };
+  await inStore(scene.env, (store) => store.callLog.add([call("c1", null), call("c2", "qa"), call("c3", null)]));
+  const uses = async (path: string) => (await read<PageToolUse[]>(path)).map(({ tool, calls }) => [tool, calls]);
+  expect(await uses("policy/uses")).toEqual([["list_issues", 3]]);
+  expect(await uses("policy/uses?door=qa")).toEqual([["list_issues", 1]]);
+  expect((await page.get("api/policy/uses?door=gone")).status).toBe(422);
+});
+
 test("a denial says before that it ends calls that wait, on the page and with disable --preview", async () => {
   await scene.ask({ config: scene.config, server: "crm", tool: "find" });
   await scene.ask({ config: scene.config, server: "github", tool: "merge" });
@@ -164,7 +175,10 @@ test("a tool has the same labels behind a door, which may never have listed it",
     annotations: { readOnlyHint: true },
   };
   const mail = { name: "send_email", description: "Sends a mail to a customer.", annotations: { openWorldHint: true } };
-  const config = { mcpServers: { shop: { command: "shop-mcp" } }, doors: { qa: { servers: ["shop"] } } };
+  const config = {
+    mcpServers: { shop: { command: "shop-mcp" } },
+    doors: { qa: { servers: ["shop"], tools: { deny: ["shop.delete_*"] } } },
+  };
   scene = await Scene.open({ shop: { entry: { command: "shop-mcp" }, tools: [chart, mail] } }, JSON.stringify(config));
   page = await Page.open(scene.url);
   const labels = async (path: string) =>

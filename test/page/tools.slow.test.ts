@@ -51,8 +51,29 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     await page.getByText("1 of 1 call in the last 7 days would have been denied: codex 1").waitFor();
     expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.deny).toEqual(["refund"]);
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("Changed back: shop.refund").waitFor();
+    await page.getByText("Undone: shop.refund is denied").waitFor();
     expect(readFileSync(scene.config, "utf8")).toBe(before);
+    expect(opened.said).toEqual([]);
+  });
+
+  test("behind a door, the state says why it is fixed and what to change instead, and only its calls are shown", async () => {
+    const call = { ...storedCall("c1", Date.now() - 1_000), config: scene.config, server: "shop", tool: "refund" };
+    await inStore(scene.env, (store) => store.callLog.add([call]));
+    const config = JSON.parse(readFileSync(scene.config, "utf8"));
+    const doors = { qa: { servers: ["shop"], tools: { confirm: { "shop.refund": "always" } } } };
+    scene.folder.write(".config/claudikins/claudikins.json", { ...config, doors });
+    await using opened = await open();
+    const { page } = opened;
+    await page.locator(".tool-row", { hasText: "refund" }).locator(".cell-calls").getByText("1").waitFor();
+    await page.getByRole("button", { name: "Doors", exact: true }).click();
+    await page.getByText("shop.refund", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "2 tools" }).click();
+    await page.locator(".tool-row .state-choice.ask").waitFor();
+    expect((await page.locator(".cell-calls").allInnerTexts()).join("").trim()).toBe("");
+    await page.locator(".tool-row .cell-tool", { hasText: "refund" }).click();
+    await page.getByText('Choose "Without a door" above to change it for everybody').waitFor();
+    await page.getByText("It was not called yet.").waitFor();
+    expect(await page.getByRole("radio", { name: "deny" }).isDisabled()).toBe(true);
     expect(opened.said).toEqual([]);
   });
 

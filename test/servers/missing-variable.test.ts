@@ -7,7 +7,7 @@ import { missingVariableHint } from "../../src/servers/failures/start-failure.ts
 const server = (env: Record<string, string> = {}): ServerConfig =>
   ({ name: "s", command: "x", args: [], env, disabled: false, needs: [], ...defaultServerTimes }) as ServerConfig;
 const hint = (lines: string[], set: string[] = [], env = {}) =>
-  missingVariableHint(lines, server(env), (name) => set.includes(name));
+  missingVariableHint(lines, server(env), (name) => set.includes(name))?.hint;
 
 describe("a certificate that is not trusted", () => {
   test.each([

@@ -51,7 +51,7 @@ export default command({
     const { file } = found.configFile;
     const id = toolId(found.server, found.tool);
     return {
-      json: { config: file, tool: id, edit: entry ?? null, changed },
+      json: { config: file, tool: id, edit: entry ?? null, changed: changed !== undefined },
       text: `${changed ? "Changed" : "Unchanged:"} ${id} in ${file}\n`,
       note: found.isUsable ? "" : `note: ${untrustedText(found.configFile)}\n`,
     };

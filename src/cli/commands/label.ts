@@ -42,7 +42,7 @@ export default command({
     const wanted = labelsIn(args.labels);
     const found = await ownTool(args.tool, whichConfig(args, io));
     const { server, tool, configFile, isUsable } = found;
-    const isChanged = await changeLabels(found, wanted, io.env);
+    const isChanged = (await changeLabels(found, wanted, io.env)) !== undefined;
     const { file } = configFile;
     const id = toolId(server, tool);
     const said = wanted === undefined ? "what the catalog and the rules say" : wanted.join(", ") || "none";

@@ -41,13 +41,13 @@ export default command({
     const names = [...new Set(args.names)];
     const isUsable = isAnsweredFor({ flag: args.config, env: io.env }) || (await isTrustedFile(configFile, io.env));
     let signedOut = new Map<string, boolean>();
-    const text = await removeServers(names, configFile, io.env, {
+    const { changed } = await removeServers(names, configFile, io.env, {
       // Sign out before the entry is removed. An untrusted config could name any address or folder.
       before: async () => {
         if (isUsable) signedOut = await signOut(names, configFile, args, io);
       },
     });
-    if (isUsable) await removeFiles(configFile, text, io);
+    if (isUsable) await removeFiles(configFile, changed.after, io);
     const { file } = configFile;
     const notes = [...signedOut].map(([server, isOut]) =>
       isOut ? `Signed out of ${server}\n` : `The sign-in to ${server} was kept; --logout removes it\n`,

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
+import type { CallQuery } from "./activity/call-log.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
 import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
@@ -12,7 +13,7 @@ import { FiguresView } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
-import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove } from "./notice.tsx";
+import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove, type Undo } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
 import { type CameFrom, type Place, usePlace, type View, views } from "./place.ts";
@@ -20,7 +21,7 @@ import { programKey } from "./programs/program-key.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
-import { needsRepair, ServerTrouble } from "./servers/trouble.tsx";
+import { needsPerson, ServerTrouble } from "./servers/trouble.tsx";
 import { System } from "./system/system.tsx";
 import { Key, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
@@ -38,6 +39,7 @@ export function App() {
   const [end, setEnd] = useState<End>();
   const { place, go } = usePlace();
   const [query, setQuery] = useState<Query>({});
+  const [callQuery, setCallQuery] = useState<CallQuery>(place.calls ? { tool: place.calls } : {});
   const [draft, setDraft] = useState<Draft>({ code: "", replaced: 0 });
   const [notice, setNotice] = useState<PageNotice>();
   const isRead = useRef(false);
@@ -51,13 +53,17 @@ export function App() {
   useEffect(() => {
     isRead.current = false;
   }, [notice]);
-  /** Takes the last change of the config back. It is kept when the message about the change has gone. */
-  const [undo, setUndo] = useState<{ text: string; run(): void }>();
+  /** The last change, and how to take it back, if that can be done. It is kept when the message about it has gone. */
+  const [last, setLast] = useState<{ text: string; undo?: Undo | undefined }>();
   const runUndo = () => {
-    if (!undo) return;
-    setUndo(undefined);
+    if (!last) return;
+    if (!last.undo) {
+      setNotice(said("The last change has no Undo", last.text));
+      return;
+    }
+    setLast(undefined);
     setNotice(undefined);
-    undo.run();
+    last.undo.run();
   };
   const keys = useKeys((number) => {
     const view = state && viewsOf(state)[number];
@@ -65,13 +71,15 @@ export function App() {
   }, runUndo);
   const notices = useMemo(
     () => ({
-      say: (text: string, hint?: string, takeBack?: () => void) => {
+      say: (text: string, hint?: string) => setNotice(said(text, hint)),
+      changed: (text: string, hint?: string, undo?: Undo) => {
         const run = () => {
-          setUndo(undefined);
-          takeBack?.();
+          setLast(undefined);
+          undo?.run();
         };
-        if (takeBack) setUndo({ text, run });
-        setNotice({ ...said(text, hint), action: takeBack && { title: "Undo", key: "U", run } });
+        setLast({ text, undo: undo && { what: undo.what, run } });
+        const about = `Takes back: ${undo?.what}`;
+        setNotice({ ...said(text, hint), action: undo && { title: "Undo", about, key: "U", run } });
       },
       ask: (text: string, hint: string, title: string, run: () => void) =>
         setNotice({ ...said(text, hint), action: { title, run }, isQuestion: true }),
@@ -125,7 +133,7 @@ export function App() {
           current={view}
           counts={{
             now: waiting,
-            servers: state.servers.filter((each) => each.held !== undefined || needsRepair(each)).length,
+            servers: state.servers.filter(needsPerson).length,
             programs: troubled(state.schedules).length,
           }}
           hasKeys={keys.areOn}
@@ -205,6 +213,8 @@ export function App() {
               onCompare={(id) => go({ compared: id })}
               calls={place.calls}
               onCalls={(calls) => go({ calls })}
+              callQuery={callQuery}
+              onCallQuery={setCallQuery}
               onProgram={showProgram}
               hasKeys={keys.areOn}
               onEdit={edit}
@@ -224,7 +234,10 @@ export function App() {
           {view === "figures" && (
             <FiguresView
               mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
-              onTool={(tool) => go({ view: "activity", execution: undefined, compared: undefined, calls: tool })}
+              onTool={(tool) => {
+                setCallQuery({ tool });
+                go({ view: "activity", execution: undefined, compared: undefined, calls: tool });
+              }}
             />
           )}
           {view === "tools" && <Tools state={state} onExecution={(id) => showExecution(id)} />}
@@ -261,7 +274,12 @@ export function App() {
         </p>
         {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
       </footer>
-      <Palette entries={[...(undo ? [{ kind: "undo", name: undo.text, go: runUndo }] : []), ...entriesOf(state, go)]} />
+      <Palette
+        entries={[
+          ...(last?.undo ? [{ kind: "undo", name: last.undo.what, go: runUndo }] : []),
+          ...entriesOf(state, go),
+        ]}
+      />
       <KeysDialog keys={keys} views={shown.map((name) => views[name])} />
     </NoticeContext.Provider>
   );

@@ -44,7 +44,7 @@ export function ChangeButton({ path, body, said, ...props }: ChangeButtonProps) 
   const notices = useNotices();
   const action = async () => {
     await post(path, body);
-    notices.say(said);
+    notices.changed(said);
   };
   return <AskedButton {...props} action={action} />;
 }

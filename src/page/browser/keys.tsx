@@ -55,7 +55,7 @@ const explained: [keys: string[], does: string][] = [
   [["↑", "↓", "Home", "End"], "Move in a list"],
   [["A", "P", "S", "D"], "Approve the focused call once, for its program, or for the session; deny it"],
   [["/"], "Go to the filter"],
-  [["U"], "Undo the last change of the config that has an Undo, also when its message has gone"],
+  [["U"], "Undo the last change of the config, also when its message has gone"],
   [["Ctrl K", "⌘ K"], "Go to a view, a server or a program by its name"],
   [["Ctrl Enter", "⌘ Enter"], "Run the code of the editor; with Shift, make a dry run"],
   [["Escape", "Tab"], "Leave the editor, in which Tab indents"],

@@ -8,22 +8,29 @@ export interface PageNotice {
   text: string;
   hint?: string | undefined;
   isFailure: boolean;
-  action?: { title: string; key?: string; run(): void } | undefined;
+  action?: { title: string; about?: string; key?: string; run(): void } | undefined;
   /** Whether it waits for an answer, and says what was not done yet. */
   isQuestion?: boolean | undefined;
   /** When it was made, by `performance.now()`. */
   at: number;
 }
 
+export interface Undo {
+  /** Names the change that it takes back. */
+  what: string;
+  run(): void;
+}
+
 export interface Notices {
-  /** `undo` takes the action back. */
-  say(text: string, hint?: string, undo?: () => void): void;
+  say(text: string, hint?: string): void;
+  /** Says that something was changed. After a change without an undo, earlier changes have none either. */
+  changed(text: string, hint?: string, undo?: Undo): void;
   /** Says why something was not done yet, with a button that does it. */
   ask(text: string, hint: string, title: string, run: () => void): void;
   fail(error: unknown): void;
 }
 
-export const NoticeContext = createContext<Notices>({ say() {}, ask() {}, fail() {} });
+export const NoticeContext = createContext<Notices>({ say() {}, changed() {}, ask() {}, fail() {} });
 
 export const useNotices = (): Notices => useContext(NoticeContext);
 
@@ -129,6 +136,7 @@ export function NoticeBar({ notice, hasKeys, onRead, onClose }: NoticeBarProps) 
           {notice.action && (
             <button
               type="button"
+              title={notice.action.about}
               onClick={() => {
                 notice.action?.run();
                 onClose();

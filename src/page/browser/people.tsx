@@ -204,7 +204,7 @@ function Restore({ person: { id, name } }: { person: PagePerson }) {
   const { isRunning, run } = useAction();
   const restore = async () => {
     await post("people/restore", { id });
-    notices.say(`${name} may sign in again`);
+    notices.changed(`${name} may sign in again`);
   };
   return (
     <button type="button" disabled={isRunning} onClick={() => void run(restore)}>

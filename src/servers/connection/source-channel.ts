@@ -96,7 +96,7 @@ export function openSource(kind: SourceKind, server: NetworkServer, options: Sou
     try {
       return await kinds[kind](server, options, signal);
     } catch (error) {
-      failure = failureOf(error);
+      failure = failureOf(error, server);
       throw failure ?? error;
     }
   });
@@ -110,9 +110,17 @@ export function openSource(kind: SourceKind, server: NetworkServer, options: Sou
 }
 
 /** The error in the form that a server on the network has. */
-function failureOf(error: unknown): NetworkFailure | undefined {
+function failureOf(error: unknown, { openapi, schema }: NetworkServer): NetworkFailure | undefined {
   if (error instanceof NetworkFailure) return error;
   if (!(error instanceof ClaudikinsError)) return undefined;
-  const { code, message, hint = "Check its entry in the config." } = error;
-  return new NetworkFailure(message, { code, hint });
+  const { code, message, hint } = error;
+  if (hint !== undefined) return new NetworkFailure(message, { code, hint });
+  // The address of a document may contain a secret.
+  const file = [openapi, schema].find((place) => place !== undefined && !isWebAddress(place));
+  const about = file === undefined ? "" : `: its document is ${file}`;
+  return new NetworkFailure(message, {
+    code,
+    hint: `Check its entry in the config${about}.`,
+    onPage: file === undefined ? "Check its document and its address." : `Check its document: ${file}.`,
+  });
 }

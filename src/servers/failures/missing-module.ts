@@ -21,6 +21,8 @@ interface MissingModule {
   /** Ends a sentence that begins with the server's name. */
   why: string;
   hint: string;
+  /** See FailureFacts. */
+  onPage?: string | undefined;
   /** The path of the missing file, if the config names it. */
   path?: string | undefined;
 }
@@ -40,6 +42,7 @@ export function missingModule(lines: readonly string[], { name, args }: StdioSer
     return {
       why: `it cannot find the module ${file}`,
       hint: `Install ${file} where "${name}" is installed, or correct "args" of "${name}" in the config.`,
+      onPage: `Install ${file} where "${name}" is installed, or correct its arguments.`,
     };
   }
   const found = foundBy(packages, lines);
@@ -47,6 +50,7 @@ export function missingModule(lines: readonly string[], { name, args }: StdioSer
   return {
     why: `no registry has the package ${found}`,
     hint: `Correct the name of the package in "args" of "${name}" in the config, or sign in to its registry.`,
+    onPage: "Correct the name of the package in its arguments, or sign in to its registry.",
   };
 }
 
@@ -55,6 +59,7 @@ export function missingFile(path: string, name: string): MissingModule {
   return {
     why: `there is no file ${path}`,
     hint: `Install "${name}" there, or correct the path in "args" of "${name}" in the config.`,
+    onPage: `Install "${name}" there, or correct the path in its arguments.`,
     path,
   };
 }

@@ -7,6 +7,8 @@ export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
   readonly code: ErrorCode = "SERVER_UNAVAILABLE";
   readonly hint: string;
+  /** See FailureFacts. */
+  readonly onPage: string | undefined;
   /** The connection cannot be used any more. The next call needs a new one. */
   readonly isGone: boolean = false;
   /** The request was refused unread, so it can be sent again. */
@@ -133,6 +135,7 @@ export function notMcp(mediaType: string | null): NetworkFailure {
   return new NetworkFailure(`it returned ${what} instead of MCP`, {
     code: "PROTOCOL_ERROR",
     hint: `${correctUrl}, most likely its path.`,
+    onPage: "Correct its address, most likely the path.",
   });
 }
 
@@ -141,6 +144,7 @@ export function unreadable(): NetworkFailure {
   return new NetworkFailure("its answer is not MCP", {
     code: "PROTOCOL_ERROR",
     hint: 'Check that "url" in the config is the address of an MCP server.',
+    onPage: "Check that its address is the one of an MCP server.",
   });
 }
 

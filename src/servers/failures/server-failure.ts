@@ -9,6 +9,8 @@ export interface FailureFacts {
   missing?: string | undefined;
   /** The most telling line of the server's output. */
   said?: string | undefined;
+  /** The next step on the page, which has a form for the entry. Undefined if the hint is not about the entry. */
+  onPage?: string | undefined;
 }
 
 export interface ServerFailureDetails extends ErrorDetails, FailureFacts {
@@ -25,10 +27,10 @@ export class ServerFailure extends ClaudikinsError {
 
   constructor(code: ErrorCode, message: string, details: ServerFailureDetails) {
     super(code, message, details);
-    const { why, retryAfterMs, lasting, missing, said } = details;
+    const { why, retryAfterMs, lasting, missing, said, onPage } = details;
     this.why = why;
     this.retryAfterMs = retryAfterMs;
-    this.facts = { lasting, missing, said };
+    this.facts = { lasting, missing, said, onPage };
   }
 
   override reworded(change: (text: string) => string): ServerFailure {
@@ -36,7 +38,7 @@ export class ServerFailure extends ClaudikinsError {
   }
 
   protected override rewordedDetails(change: (text: string) => string): ServerFailureDetails {
-    const { lasting, missing, said } = this.facts;
+    const { lasting, missing, said, onPage } = this.facts;
     return {
       ...super.rewordedDetails(change),
       why: change(this.why),
@@ -44,6 +46,7 @@ export class ServerFailure extends ClaudikinsError {
       lasting,
       missing: missing === undefined ? undefined : change(missing),
       said: said === undefined ? undefined : change(said),
+      onPage: onPage === undefined ? undefined : change(onPage),
     };
   }
 }
@@ -91,4 +94,9 @@ export class SignedOut extends ServerFailure {
     const { stands, isSignInSame } = this;
     return new SignedOut(change(this.message), { ...this.rewordedDetails(change), stands, isSignInSame });
   }
+}
+
+/** The next step for somebody on the page. */
+export function pageHintOf(error: ClaudikinsError): string | undefined {
+  return (error instanceof ServerFailure ? error.facts.onPage : undefined) ?? error.hint;
 }

@@ -33,10 +33,10 @@ export function cancelledStart(server: ServerConfig, cause: unknown): Claudikins
 }
 
 export function unreachable(server: ServerConfig, failure: NetworkFailure): ClaudikinsError {
-  const { code, message, hint, retryAfterMs, stands, isSignInSame } = failure;
+  const { code, message, hint, onPage, retryAfterMs, stands, isSignInSame } = failure;
   // Without a sign-in of ours, a person must correct the config.
   const lasting = lastingCodes.includes(code);
-  if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, retryAfterMs, lasting });
+  if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, onPage, retryAfterMs, lasting });
   const details = { hint, why: message, stands, isSignInSame };
   return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, details);
 }
@@ -52,7 +52,8 @@ export function startFailure(
     // The system refuses to start its program, and would do so again, unless it was short of something.
     const isShort = shortages.includes(systemCodeOf(cause.cause) ?? "");
     const lasting = cause instanceof ServerFailure ? cause.facts.lasting : !isShort;
-    const details = { cause: cause.cause, hint: cause.hint, lasting };
+    const onPage = cause instanceof ServerFailure ? cause.facts.onPage : undefined;
+    const details = { cause: cause.cause, hint: cause.hint, onPage, lasting };
     return failed(server, cause.code, `did not start: ${cause.message}`, details);
   }
   const timedOut = isLate || isOfSdk(cause, SdkErrorCode.RequestTimeout);
@@ -66,27 +67,35 @@ export function startFailure(
       hint: timedOut
         ? `Raise "startTimeoutMs" of "${server.name}" in the config, or check its "url".`
         : 'Check "url" and "type" in the config.',
+      onPage: timedOut ? 'Raise "Time to start", or check its address.' : "Check its address.",
     });
   }
   const ended = channel.ended() && `${channel.ended()}${channel.lastWords().length === 0 ? " without output" : ""}`;
-  const { code, words, hint } = timedOut
+  const { code, words, hint, onPage } = timedOut
     ? {
         code: unavailable,
         words: silence,
         hint: `Raise "startTimeoutMs" of "${server.name}" in the config, or run its command by hand.`,
+        onPage: 'Raise "Time to start", or look at its log.',
       }
     : ended
-      ? { code: unavailable, words: ended, hint: "Run its command from the config by hand to see more." }
-      : firstAnswer(cause);
+      ? {
+          code: unavailable,
+          words: ended,
+          hint: "Run its command from the config by hand to see more.",
+          onPage: "Check its command, and look at its log.",
+        }
+      : { ...firstAnswer(cause), onPage: undefined };
   const lines = channel.lastWords();
   const module = ended ? missingModule(lines, server) : undefined;
   const variable = module ? undefined : missingVariableHint(lines, server, (name) => env[name] !== undefined);
   const unfilled = unfilledText(server);
+  const around = [server.box && hiddenFiles, unfilled && `${unfilled}.`];
+  const step = module ? module.onPage : variable ? variable.onPage : onPage;
   const details = {
     cause,
-    hint: [module?.hint ?? variable ?? hint, server.box && hiddenFiles, unfilled && `${unfilled}.`]
-      .filter(Boolean)
-      .join(" "),
+    hint: [module?.hint ?? variable?.hint ?? hint, ...around].filter(Boolean).join(" "),
+    onPage: step && [step, ...around].filter(Boolean).join(" "),
     lasting: module !== undefined || variable !== undefined || lastingCodes.includes(code),
     missing: module?.path,
     said: module ? undefined : tellingLine(lines),
@@ -180,21 +189,30 @@ export function missingVariableHint(
   lines: readonly string[],
   { name, ...server }: ServerConfig,
   has: (variable: string) => boolean,
-): string | undefined {
+): { hint: string; onPage?: string } | undefined {
   if (server.url !== undefined) return undefined;
   const text = lines.join("\n");
   if (untrusted.test(text)) {
     const certificates = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"].filter((each) => !has(each));
     if (certificates.length === 0) return undefined;
-    return `It does not trust a certificate. If your network has a certificate of its own, set ${certificates.join(" or ")} to its file before starting claudikins.`;
+    const hint = `It does not trust a certificate. If your network has a certificate of its own, set ${certificates.join(" or ")} to its file before starting claudikins.`;
+    return { hint };
   }
   if (noDisplay.test(text) && !has("DISPLAY")) {
-    return "It opens a window, and DISPLAY is not set where claudikins was started. Start it without a window, or set DISPLAY.";
+    return {
+      hint: "It opens a window, and DISPLAY is not set where claudikins was started. Start it without a window, or set DISPLAY.",
+    };
   }
   const names = lines.flatMap((line) => (missing.test(line) ? (line.match(variable) ?? []) : []));
   const found = [...new Set(names)].find((each) => server.env[each] === undefined);
   if (found === undefined) return undefined;
   return has(found)
-    ? `${found} is set, but "${name}" does not get it. Add "inherit": ["${found}"] to its entry in the config.`
-    : `It asks for ${found}. Set it in "env" of "${name}" in the config, or set it before starting claudikins and add "inherit": ["${found}"].`;
+    ? {
+        hint: `${found} is set, but "${name}" does not get it. Add "inherit": ["${found}"] to its entry in the config.`,
+        onPage: `${found} is set, but "${name}" does not get it. Add it to its variables as \${${found}}.`,
+      }
+    : {
+        hint: `It asks for ${found}. Set it in "env" of "${name}" in the config, or set it before starting claudikins and add "inherit": ["${found}"].`,
+        onPage: `It asks for ${found}. Add it to its variables.`,
+      };
 }

@@ -115,11 +115,11 @@ export function discardBundles(
   { file, entries }: Pick<ConfigFile, "file" | "entries">,
   names: readonly string[],
   env: Environment,
-): void {
-  for (const server of names) {
+): string[] {
+  return names.filter((server) => {
     const folder = entries.get(server)?.["cwd"];
-    if (typeof folder === "string") discardBundle(folder, { config: file, server }, env);
-  }
+    return typeof folder === "string" && discardBundle(folder, { config: file, server }, env);
+  });
 }
 
 /** The entry that a folder is for. */

@@ -5,6 +5,8 @@ import { withTexts } from "../../base/json-object.ts";
 import type { PortableEntry } from "../../config/config-file.ts";
 import type { Environment } from "../../config/environment.ts";
 import { variablesIn } from "../../config/expand.ts";
+import { pageHintOf } from "../../servers/failures/server-failure.ts";
+import type { Decider } from "../../store/audit/event.ts";
 import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import type { CatalogAnswer, CatalogServer } from "../../tools/server-catalog.ts";
 
@@ -122,6 +124,7 @@ export async function checkNew(
   name: string,
   catalog: ToolCatalog,
   signal: AbortSignal,
+  place?: Decider["place"],
 ): Promise<CheckedEntry | undefined> {
   const server = catalog.config.servers.get(name);
   if (!server) return undefined;
@@ -136,7 +139,12 @@ export async function checkNew(
         Object.keys(server.headers).some((header) => header.toLowerCase() === "authorization"));
     if (error.code === "AUTH_REQUIRED" && !hasToken) return { signIn: true };
     throw new ClaudikinsError(error.code, error.message, {
-      hint: [error.hint, `Nothing was written. To add it anyway: --no-check`].filter(Boolean).join(" "),
+      hint: (place === "page"
+        ? [pageHintOf(error), "Nothing was written."]
+        : [error.hint, "Nothing was written. To add it anyway: --no-check"]
+      )
+        .filter(Boolean)
+        .join(" "),
       cause: error.cause,
     });
   }

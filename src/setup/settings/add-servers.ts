@@ -61,7 +61,7 @@ export async function tryAndSave(
   catalog.ignoreChanges();
   const checked = new Map<string, CheckedEntry | undefined>();
   for (const { name } of isChecked ? servers : []) {
-    checked.set(name, await onStart(name, checkNew(name, catalog, signal)));
+    checked.set(name, await onStart(name, checkNew(name, catalog, signal, place)));
   }
   await saveConfig(configFile, text, env, { secrets: configFile.kind === "user", place });
   const kept = new Set(servers.map(({ entry }) => entry["cwd"]));

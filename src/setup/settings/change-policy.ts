@@ -19,7 +19,7 @@ import { allowingLine, confirmationOf } from "../../policy/decision.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../trust/trust-config.ts";
-import { type AuditedChange, policyChanges } from "./policy-changes.ts";
+import { type AuditedChange, type ChangedText, policyChanges } from "./policy-changes.ts";
 import { checkOn, entryIn, type Switch, switchedOff, switchedOn } from "./switches.ts";
 
 /** A tool of a server. With `access`, the tool may be a pattern. */
@@ -35,19 +35,12 @@ export interface PolicyChangeOptions {
   place?: Decider["place"];
 }
 
-/** The texts of a config file before and after a change. */
-export interface ChangedText {
-  file: string;
-  before: string;
-  after: string;
-}
-
 /** A change of a config file that can be shown before it is written. */
 export interface PlannedChange extends ChangedText {
   /** The differences, as the audit log records them. */
   changes: AuditedChange[];
   /** Throws what writing the file throws. */
-  save(): Promise<void>;
+  save(): Promise<ChangedText>;
 }
 
 /** Like `changePolicies`, for one change. Returns whether the file had to be changed. */

@@ -7,6 +7,7 @@ import { parseJson, removeMembers, setMember } from "../../config/edit/json.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { saveConfig } from "../trust/trust-config.ts";
+import type { ChangedText } from "./policy-changes.ts";
 
 interface DoorOptions {
   /** Whether a door of this name may be replaced. */
@@ -47,7 +48,7 @@ export async function addDoor(
   configFile: ConfigFile,
   env: Environment,
   { replaces = false, replaceHint = "remove it first", place }: DoorOptions = {},
-): Promise<void> {
+): Promise<ChangedText> {
   const { file, text, ownNames } = configFile;
   if (Object.hasOwn(doorsIn(configFile), door) && !replaces) {
     throw new ClaudikinsError("USAGE", `${file} already has the door "${door}"`, {
@@ -58,7 +59,7 @@ export async function addDoor(
   const config = await configAsText(configFile, edited, env);
   const own = ownNames.map((name): [string, object] => [name, {}]);
   doorCalled(door, { [door]: entry }, { file, servers: new Map([...config.servers, ...config.disabled, ...own]) });
-  await saveConfig(configFile, edited, env, { place });
+  return saveConfig(configFile, edited, env, { place });
 }
 
 /** Throws DOOR_NOT_FOUND, and what writing the file throws. */
@@ -67,7 +68,7 @@ export async function removeDoors(
   configFile: ConfigFile,
   env: Environment,
   place?: Decider["place"],
-): Promise<void> {
+): Promise<ChangedText> {
   const { file, text } = configFile;
   const doors = doorsIn(configFile);
   const unknown = names.find((name) => !Object.hasOwn(doors, name));
@@ -75,7 +76,7 @@ export async function removeDoors(
   const isLast = names.length === Object.keys(doors).length;
   const edited = isLast ? removeMembers(text, [], ["doors"], file) : removeMembers(text, ["doors"], names, file);
   await configAsText(configFile, edited, env);
-  await saveConfig(configFile, edited, env, { place });
+  return saveConfig(configFile, edited, env, { place });
 }
 
 export function doorsIn({ text, file }: Pick<ConfigFile, "text" | "file">): Record<string, unknown> {

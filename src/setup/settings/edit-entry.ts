@@ -18,8 +18,8 @@ import type { ToolCatalog } from "../../tools/catalog/tool-catalog.ts";
 import type { RegistryServer } from "../../tools/model.ts";
 import type { CheckedEntry } from "./add-server.ts";
 import { configToTry, tryAndSave } from "./add-servers.ts";
-import type { ChangedText } from "./change-policy.ts";
 import { type EntrySecret, withEntrySecrets } from "./entry-secrets.ts";
+import type { ChangedText } from "./policy-changes.ts";
 import { entryIn } from "./switches.ts";
 
 /** The keys of an entry that can be changed. Its rules have commands of their own. */

@@ -7,6 +7,7 @@ import type { Environment } from "../../config/environment.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { saveConfig } from "../trust/trust-config.ts";
+import type { ChangedText } from "./policy-changes.ts";
 import type { OwnTool } from "./switches.ts";
 
 export interface EditChange {
@@ -27,7 +28,7 @@ export async function changeEdit(
   { name, description, arguments: given = {}, reset = false }: EditChange,
   env: Environment,
   place?: Decider["place"],
-): Promise<{ changed: boolean; entry: JsonObject | undefined }> {
+): Promise<{ changed: ChangedText | undefined; entry: JsonObject | undefined }> {
   const { file, text: before } = configFile;
   const id = toolId(server, tool);
   const all = parseJson(before, file)["tools"];
@@ -53,7 +54,6 @@ export async function changeEdit(
   const isThere = Object.hasOwn(tools, id);
   const edited = !isGone ? setMember(before, ["tools", id], entry, file) : isThere ? removed() : before;
   await configAsText(configFile, edited, env);
-  const changed = edited !== before;
-  if (changed) await saveConfig(configFile, edited, env, { place });
+  const changed = edited === before ? undefined : await saveConfig(configFile, edited, env, { place });
   return { changed, entry: isGone ? undefined : entry };
 }

@@ -7,10 +7,11 @@ import type { Label } from "../../config/policy.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { toolId } from "../../tools/model.ts";
 import { saveConfig } from "../trust/trust-config.ts";
+import type { ChangedText } from "./policy-changes.ts";
 import { entryIn, type OwnTool } from "./switches.ts";
 
 /**
- * Writes the labels. Undefined removes them, so that the catalog and the rules decide. Returns whether the file had to be changed. Throws
+ * Writes the labels. Undefined removes them, so that the catalog and the rules decide. Returns undefined if the file need not be changed. Throws
  * what writing the file throws.
  */
 export async function changeLabels(
@@ -18,12 +19,11 @@ export async function changeLabels(
   wanted: readonly Label[] | undefined,
   env: Environment,
   place?: Decider["place"],
-): Promise<boolean> {
+): Promise<ChangedText | undefined> {
   const edited = labelled(configFile, tool, wanted);
   await configAsText(configFile, edited, env);
-  if (edited === configFile.text) return false;
-  await saveConfig(configFile, edited, env, { place });
-  return true;
+  if (edited === configFile.text) return undefined;
+  return saveConfig(configFile, edited, env, { place });
 }
 
 /** The text in which the entry of the server has these labels for the tool. */

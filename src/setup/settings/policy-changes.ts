@@ -53,7 +53,8 @@ function entryText(entry: unknown): string | undefined {
   return `sha256:${digestOf(Object.fromEntries(Object.entries(entry).filter(([key]) => !others.has(key))))}`;
 }
 
-interface TextChange {
+/** The texts of a config file before and after a change. */
+export interface ChangedText {
   file: string;
   before: string;
   after: string;
@@ -64,7 +65,7 @@ interface TextChange {
  * nothing is changed. If `make` fails, the log says that the change was not made. Throws FILE_NOT_WRITABLE, and what `make` throws.
  */
 export async function recordedChange(
-  change: TextChange,
+  change: ChangedText,
   env: Environment,
   place: Decider["place"],
   make: () => void,
@@ -89,7 +90,7 @@ export async function recordedChange(
 }
 
 /** Records a change that another program has made, such as an editor. Call `requireLog` before that program starts. */
-export async function recordMadeChange(change: TextChange, env: Environment): Promise<void> {
+export async function recordMadeChange(change: ChangedText, env: Environment): Promise<void> {
   const event = eventOf(change);
   if (!event) return;
   try {
@@ -101,7 +102,7 @@ export async function recordMadeChange(change: TextChange, env: Environment): Pr
   }
 }
 
-function eventOf({ file, before, after }: TextChange): (AuditEvent & { changes: AuditedChange[] }) | undefined {
+function eventOf({ file, before, after }: ChangedText): (AuditEvent & { changes: AuditedChange[] }) | undefined {
   const changes = policyChanges(parseJson(before, file), parseJson(after, file));
   return changes.length === 0 ? undefined : { decision: "policy", config: file, changes };
 }

@@ -6,6 +6,7 @@ import type { Decider } from "../../store/audit/event.ts";
 import { requireLog } from "../../store/audit/record.ts";
 import { discardBundles } from "../bundles/archive.ts";
 import { saveConfig } from "../trust/trust-config.ts";
+import type { ChangedText } from "./policy-changes.ts";
 
 interface RemovingOptions {
   place?: Decider["place"];
@@ -13,21 +14,26 @@ interface RemovingOptions {
   before?: (() => Promise<void>) | undefined;
 }
 
+interface RemovedServers {
+  changed: ChangedText;
+  /** The servers of bundles: their entries would not work again. */
+  discarded: string[];
+}
+
 /**
- * Removes their entries and what was unpacked for them. The removal is recorded, and nothing changes if it cannot be. Returns the text of the file
- * afterwards. Throws SERVER_NOT_FOUND, and what recording and writing throw.
+ * Removes their entries and what was unpacked for them. The removal is recorded, and nothing changes if it cannot be. Returns the change,
+ * and the servers whose unpacked files were deleted. Throws SERVER_NOT_FOUND, and what recording and writing throw.
  */
 export async function removeServers(
   names: readonly string[],
   configFile: ConfigFile,
   env: Environment,
   { place, before }: RemovingOptions = {},
-): Promise<string> {
+): Promise<RemovedServers> {
   for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
   await requireLog(env);
   await before?.();
   const text = removeMembers(configFile.text, ["mcpServers"], [...names], configFile.file);
-  await saveConfig(configFile, text, env, { place });
-  discardBundles(configFile, [...names], env);
-  return text;
+  const changed = await saveConfig(configFile, text, env, { place });
+  return { changed, discarded: discardBundles(configFile, names, env) };
 }

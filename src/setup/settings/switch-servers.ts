@@ -5,6 +5,7 @@ import type { Config } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import type { Decider } from "../../store/audit/event.ts";
 import { isTrustedFile, saveConfig } from "../trust/trust-config.ts";
+import type { ChangedText } from "./policy-changes.ts";
 import { checkKnown, checkOn, entryIn, ownSwitch, type Switch, switchedOff, switchedOn, switchOf } from "./switches.ts";
 
 export interface Switched extends Switch {
@@ -18,6 +19,7 @@ export interface SwitchedServers {
   /** The config afterwards. */
   config: Config;
   switched: Switched[];
+  saved: ChangedText;
   /** Whether the config may be used, because the user trusts it or has named it. */
   isUsable: boolean;
 }
@@ -71,6 +73,6 @@ export async function switchServers(
   const mustBeRight = (server: string) => wanted.some((one) => one.server === server && mustWork(one));
   const config = await configAsText(configFile, edited, env, mustBeRight);
   if (isOn) for (const one of wanted) checkOn(one, config);
-  await saveConfig(configFile, edited, env, { place });
-  return { configFile, config, switched, isUsable };
+  const saved = await saveConfig(configFile, edited, env, { place });
+  return { configFile, config, switched, saved, isUsable };
 }

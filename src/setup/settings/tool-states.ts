@@ -1,13 +1,8 @@
 /** Sets several tools to allow, ask or deny at once. */
 import type { Environment } from "../../config/environment.ts";
 import type { ToolState } from "../../policy/decision.ts";
-import {
-  type ChangedText,
-  changePolicies,
-  type PolicyChange,
-  type PolicyChangeOptions,
-  undoChange,
-} from "./change-policy.ts";
+import { changePolicies, type PolicyChange, type PolicyChangeOptions, undoChange } from "./change-policy.ts";
+import type { ChangedText } from "./policy-changes.ts";
 
 interface NamedTool {
   server: string;

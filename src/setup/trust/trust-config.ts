@@ -12,7 +12,7 @@ import { ownServersBeside } from "../../config/user-config.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { record as recordEvent } from "../../store/audit/record.ts";
-import { recordedChange } from "../settings/policy-changes.ts";
+import { type ChangedText, recordedChange } from "../settings/policy-changes.ts";
 import { linesOf } from "./lines.ts";
 
 /** Whether the user trusts everything in the file: it is the user's own, trusted, new or harmless. */
@@ -32,18 +32,19 @@ export async function isTrustedFile({ kind, file, content, text }: ConfigText, e
 
 /**
  * Records the changes of servers and policies in the audit log, and then writes the change of the user's command. A trusted file stays
- * trusted. Throws what `writeConfigFile` and `recordedChange` throw; in that case nothing has changed.
+ * trusted. Returns the texts before and after it. Throws what `writeConfigFile` and `recordedChange` throw; in that case nothing has changed.
  */
 export async function saveConfig(
   configFile: ConfigText,
   text: string,
   env: Environment,
   { secrets, place = "command" }: { secrets?: boolean; place?: Decider["place"] | undefined } = {},
-): Promise<void> {
+): Promise<ChangedText> {
   const isTrusted = await isTrustedFile(configFile, env);
   const change = { file: configFile.file, before: configFile.text, after: text };
   await recordedChange(change, env, place, () => writeConfigFile(configFile, text, { secrets }));
   if (isTrusted) await keepTrust(configFile, text, env);
+  return change;
 }
 
 /** Trusts the text that the user's command has written. Call it only if `isTrustedFile` was true before. */

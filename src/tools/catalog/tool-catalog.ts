@@ -11,6 +11,7 @@ import { stateProblem } from "../../servers/state.ts";
 import { firstAnswerMs } from "../limits.ts";
 import type { RegistryServer } from "../model.ts";
 import { removeServer } from "../registry/store.ts";
+import { fingerprintOf, rulesOf } from "./config-entry.ts";
 import { type Listing, noFiles, RegistryUpdater } from "./registry-updater.ts";
 import { type SharedTools, StoredTools } from "./stored-tools.ts";
 
@@ -135,6 +136,15 @@ export class ToolCatalog extends StoredTools implements AsyncDisposable {
   /** Takes over what another catalog has listed and written to the same registry. */
   takeListed(server: RegistryServer): void {
     this.shared.store.remember(server);
+  }
+
+  /** Takes over what the catalog of the config without this door has listed. The door has other rules, and the definitions are the same. */
+  takeListedWithoutDoor(server: RegistryServer): void {
+    const config = this.config.servers.get(server.name);
+    if (!config) return;
+    const rules = rulesOf(config);
+    const fingerprint = fingerprintOf(config, this.jsNameOf(server.name), rules);
+    this.takeListed({ ...server, fingerprint, ...(rules && { rules }) });
   }
 
   /** Lists a connected server in the background, unless this process has listed it already. */

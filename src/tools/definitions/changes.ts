@@ -82,7 +82,9 @@ function changes(before: unknown, now: unknown, at: At): string[] {
   if (Bun.deepEquals(before, now)) return [];
   if (!isObject(before) || !isObject(now)) return [`${at.place}: changed`];
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].flatMap((key) =>
-    keyChanges(key, valueAt(before, key), valueAt(now, key), at),
+    key === "required" && !at.isExact
+      ? requiredChanges(before, now, at.place)
+      : keyChanges(key, valueAt(before, key), valueAt(now, key), at),
   );
 }
 
@@ -118,7 +120,6 @@ function keyChanges(key: string, before: unknown, now: unknown, at: At): string[
     return changes(before, now, { place: `${place}.*`, isExact });
   }
   if (isExact) return changed;
-  if (key === "required") return requiredChanges(before ?? [], now ?? [], place);
   if (key === "enum") return enumChanges(before, now, place);
   if (key === "type") return typeChanges(before, now, place);
   if (lowest.includes(key)) return isWithin(before, now, (a, b) => b >= a) ? [] : changed;
@@ -147,11 +148,19 @@ function namedChanges(key: string, before: unknown, now: unknown, { place, isExa
   ];
 }
 
-function requiredChanges(before: unknown, now: unknown, place: string): string[] {
+/** A property that is no longer required may be gone. */
+function requiredChanges(
+  { required: before = [], properties: known }: Record<string, unknown>,
+  { required: now = [], properties }: Record<string, unknown>,
+  place: string,
+): string[] {
+  if (Bun.deepEquals(before, now)) return [];
+  const isIn = (all: unknown, name: unknown) => isObject(all) && Object.hasOwn(all, String(name));
+  const word = (name: unknown) => (isIn(known, name) && !isIn(properties, name) ? "gone" : "optional now");
   if (!Array.isArray(before) || !Array.isArray(now)) return [`${place}: the required properties changed`];
   return [
     ...now.filter((name) => !before.includes(name)).map((name) => `${place}: "${shown(name)}" is required now`),
-    ...before.filter((name) => !now.includes(name)).map((name) => `${place}: "${shown(name)}" is optional now`),
+    ...before.filter((name) => !now.includes(name)).map((name) => `${place}: "${shown(name)}" is ${word(name)}`),
   ];
 }
 

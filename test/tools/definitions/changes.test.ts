@@ -156,6 +156,19 @@ describe("holds", () => {
     expect(reasons(change)).toEqual([reason]);
   });
 
+  test("another name of a required argument, and names both", () => {
+    const change = ({ inputSchema }: Loose) => {
+      inputSchema.properties.parcel = inputSchema.properties.order;
+      delete inputSchema.properties.order;
+      inputSchema.required = ["parcel"];
+    };
+    expect(reasons(change)).toEqual([
+      'arguments: "parcel" is new',
+      'arguments: "parcel" is required now',
+      'arguments: "order" is gone',
+    ]);
+  });
+
   test("and names ten changes at most", () => {
     const found = reasons((copy) => {
       for (let count = 0; count < 15; count++) copy.inputSchema.properties[`more${count}`] = {};

@@ -6,7 +6,7 @@ import { Choice } from "../filter-form.tsx";
 import type { CameFrom } from "../place.ts";
 import { Problem } from "../problem.tsx";
 import { useStickyTop } from "../sticky-top.ts";
-import { CallLog } from "./call-log.tsx";
+import { CallLog, type CallQuery } from "./call-log.tsx";
 import { Compare } from "./compare.tsx";
 import { Detail } from "./detail.tsx";
 import { Filters } from "./filters.tsx";
@@ -35,6 +35,9 @@ interface ActivityProps {
   onCompare(id: string | undefined): void;
   /** The tool whose calls are listed first; all calls if it is empty. Undefined: the executions are listed. */
   calls: string | undefined;
+  /** The filters of the calls. */
+  callQuery: CallQuery;
+  onCallQuery(query: CallQuery): void;
   onCalls(tool: string | undefined): void;
   /** Shows a saved program by its key. */
   onProgram(key: string): void;
@@ -56,6 +59,8 @@ export function Activity({
   onCompare,
   calls,
   onCalls,
+  callQuery,
+  onCallQuery,
   onProgram,
   hasKeys,
   onEdit,
@@ -126,8 +131,8 @@ export function Activity({
         </div>
         {isCalls && (
           <CallLog
-            key={calls}
-            tool={calls}
+            query={callQuery}
+            onQuery={onCallQuery}
             servers={servers.map(({ name }) => name)}
             hasOthers={!viewer || viewer.people !== undefined}
             mark={mark}

@@ -14,19 +14,19 @@ import { Text, ToolName } from "../text.tsx";
 /** Silence after which typed conditions count. */
 const typedMs = 250;
 
-interface CallQuery {
+export interface CallQuery {
   who?: string | undefined;
   tool?: string | undefined;
   server?: string | undefined;
-  failed?: string | undefined;
+  outcome?: string | undefined;
   hours?: string | undefined;
   /** A day such as 2026-11-29, in the time zone of the browser. */
   day?: string | undefined;
 }
 
 interface CallLogProps {
-  /** The tool whose calls are shown first. Empty: all calls. */
-  tool: string;
+  query: CallQuery;
+  onQuery(query: CallQuery): void;
   servers: readonly string[];
   /** Whether the viewer sees the calls of other people. */
   hasOthers: boolean;
@@ -36,14 +36,13 @@ interface CallLogProps {
   onChoose(execution: string): void;
 }
 
-export function CallLog({ tool: first, servers, hasOthers, mark, onChoose }: CallLogProps) {
-  const [query, setQuery] = useState<CallQuery>(first === "" ? {} : { tool: first });
+export function CallLog({ query, onQuery, servers, hasOthers, mark, onChoose }: CallLogProps) {
   const { calls, next, more, problem } = useCalls(query, mark);
-  const set = (part: CallQuery) => setQuery({ ...query, ...part });
+  const set = (part: CallQuery) => onQuery({ ...query, ...part });
   const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
   return (
     <>
-      <FilterForm className="call-filters" isSet={isSet} onClear={() => setQuery({})}>
+      <FilterForm className="call-filters" isSet={isSet} onClear={() => onQuery({})}>
         <SearchField
           name="Tool"
           placeholder="A tool: server.tool"
@@ -61,10 +60,10 @@ export function CallLog({ tool: first, servers, hasOthers, mark, onChoose }: Cal
         )}
         <Choice
           name="Outcome"
-          value={query.failed}
+          value={query.outcome}
           any="Any outcome"
-          choices={[["1", "Not ok"]]}
-          onChange={(failed) => set({ failed })}
+          choices={named(["ok", "failed", "denied", "cancelled"])}
+          onChange={(outcome) => set({ outcome })}
         />
         <WhenFields hours={query.hours} day={query.day} onChange={set} />
         {servers.length > 0 && (

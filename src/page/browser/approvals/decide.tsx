@@ -31,7 +31,7 @@ export function useDecision({ id, server, tool, execution }: PageApproval) {
     const hint = goesOn
       ? undefined
       : `No process runs its execution. To continue it: claudikins executions wait ${execution}`;
-    notices.say(`${said[body.decision]}: ${server}.${tool}`, hint);
+    notices.changed(`${said[body.decision]}: ${server}.${tool}`, hint);
   };
   const decide: Decide = (decision, more) => {
     if (!isRunning) void run(() => send({ decision, ...more }));

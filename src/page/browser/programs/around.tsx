@@ -120,7 +120,7 @@ function StartsAfterEvents({ program, triggers, onChanged }: TriggersProps) {
   const notices = useNotices();
   const remove = async (id: string) => {
     await post("programs/off", { name: id, door: program.door });
-    notices.say(`Removed the trigger ${id}, with its events that were not begun`);
+    notices.changed(`Removed the trigger ${id}, with its events that were not begun`);
     await onChanged();
   };
   return (
@@ -237,7 +237,7 @@ function Deliveries({ deliveries, door, onRetried, onExecution }: DeliveriesProp
   const retry = (delivery: string) =>
     run(async () => {
       await post("programs/retry", { delivery, door });
-      notices.say("The event begins again");
+      notices.changed("The event begins again");
       await onRetried();
     });
   return (

@@ -45,7 +45,7 @@ export function NewNotification({ name, door, onMade }: NewNotificationProps) {
         values: hasValues ? namedLines(values) : {},
         map: {},
       });
-      notices.say(`Others are told what becomes of ${name}`);
+      notices.changed(`Others are told what becomes of ${name}`);
       setWhat("");
       setValues("");
       await onMade();

@@ -22,7 +22,7 @@ export function NewTest({ program: { name, door, inputs }, onMade }: NewTestProp
       const body = { name, door, input: givenTexts(inputs, texts), ...(as === "" ? {} : { as }) };
       const { recording, calls, isPrivateReplaced } = await post<PageRecorded>("programs/record", body);
       const hidden = isPrivateReplaced ? "Placeholders stand for private data." : undefined;
-      notices.say(`Recorded ${recording}: ${counted(calls, "call")}`, hidden);
+      notices.changed(`Recorded ${recording}: ${counted(calls, "call")}`, hidden);
       setAs("");
       await onMade();
     });

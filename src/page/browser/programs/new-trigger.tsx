@@ -51,7 +51,7 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
       setMade(done);
       setForm({});
       const unwatched = "There can be no daemon here, so nothing looks for these events.";
-      notices.say(`${name} starts after events of ${done.id}`, done.isWatched ? undefined : unwatched);
+      notices.changed(`${name} starts after events of ${done.id}`, done.isWatched ? undefined : unwatched);
       await onMade();
     });
   const choice = (key: string, title: string, choices: readonly string[]) => (

@@ -58,7 +58,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
     const hint = isWatched
       ? "To start the daemon when you log in: claudikins daemon enable"
       : "There can be no daemon here, so nothing runs at these times.";
-    notices.say(`Scheduled ${name}${next === undefined ? "" : `. It runs next at ${timeIn(next, zone)}`}`, hint);
+    notices.changed(`Scheduled ${name}${next === undefined ? "" : `. It runs next at ${timeIn(next, zone)}`}`, hint);
     setTimes(usualTimes);
     setId("");
   };

@@ -58,7 +58,7 @@ export function SaveDialog({ execution: { id, door }, onClose, onSaved }: SaveDi
   const save = () =>
     attempt(async () => {
       const { call } = await post<{ call: string }>("programs/save", { ...wanted, before: saving?.before ?? null });
-      notices.say(`Saved ${name}. Code calls it as ${call}`);
+      notices.changed(`Saved ${name}. Code calls it as ${call}`);
       onClose();
       onSaved(programKey({ name, door }));
     });

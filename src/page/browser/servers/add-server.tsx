@@ -116,7 +116,7 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
           location.assign(movedTo);
           return;
         }
-        notices.say(added.map(addedText).join(" "), added.flatMap(({ notes }) => notes).join(" ") || undefined);
+        notices.changed(added.map(addedText).join(" "), added.flatMap(({ notes }) => notes).join(" ") || undefined);
         onAdded(added[0]?.server ?? name);
       } catch (error) {
         setProblem(error as Reason);

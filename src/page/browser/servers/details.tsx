@@ -3,11 +3,13 @@ import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageChecked, PageServerEntry } from "../../servers-contract.ts";
-import { ChangeButton } from "../asked-button.tsx";
+import type { PageUndo } from "../../tools-contract.ts";
+import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { useConfigChanged } from "../undo.ts";
 import { EditServer } from "./edit-server.tsx";
 import { HeldTools } from "./held.tsx";
 import { ServerLog } from "./log.tsx";
@@ -48,6 +50,7 @@ interface RepairsProps {
 
 function Repairs({ server: { name, state, isOwn, signIn, problem, needs }, onEdit }: RepairsProps) {
   const notices = useNotices();
+  const configChanged = useConfigChanged();
   const { isRunning, run } = useAction();
   const [checked, setChecked] = useState<PageChecked>();
   const [isLogShown, setLogShown] = useState(false);
@@ -66,10 +69,17 @@ function Repairs({ server: { name, state, isOwn, signIn, problem, needs }, onEdi
     });
   const turn = (isOn: boolean) =>
     run(async () => {
-      await post("servers/switch", { server: name, isOn });
-      notices.say(isOn ? `Enabled ${name}` : `Disabled ${name}: agents no longer see it`);
+      const { undo } = await post<PageUndo>("servers/switch", { server: name, isOn });
+      const what = `${isOn ? "Enabled" : "Disabled"} ${name}`;
+      configChanged({ said: isOn ? what : `${what}: agents no longer see it`, undo, what });
     });
-  const kept = signIn?.state === "signed in" ? ". Its sign-in was kept: claudikins auth logout removes it" : "";
+  const remove = async () => {
+    const { undo } = await post<PageUndo>("servers/remove", { server: name });
+    const kept = signIn?.state === "signed in" ? ". Its sign-in was kept: claudikins auth logout removes it" : "";
+    const what = `Removed ${name}`;
+    if (undo === undefined) notices.changed(`${what}${kept}`, "What was unpacked for it is deleted too.");
+    else configChanged({ said: `${what}${kept}`, undo, what });
+  };
   return (
     <>
       {problem !== undefined && !checked && (
@@ -110,14 +120,9 @@ function Repairs({ server: { name, state, isOwn, signIn, problem, needs }, onEdi
             <button type="button" class={isOff ? "primary" : ""} disabled={isRunning} onClick={() => void turn(isOff)}>
               {isOff ? "Enable" : "Disable"}
             </button>
-            <ChangeButton
-              question="Really remove it?"
-              path="servers/remove"
-              body={{ server: name }}
-              said={`Removed ${name}${kept}`}
-            >
+            <AskedButton question="Really remove it?" action={remove}>
               Remove
-            </ChangeButton>
+            </AskedButton>
           </>
         )}
       </div>

@@ -8,6 +8,7 @@ import { useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text } from "../text.tsx";
+import { useConfigChanged } from "../undo.ts";
 import { BoxFields, type BoxForm, boxForm, boxValue } from "./entry-box.tsx";
 import {
   type Change,
@@ -93,7 +94,7 @@ export function EditServer({ server, onDone }: EditServerProps) {
 }
 
 function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
-  const notices = useNotices();
+  const configChanged = useConfigChanged();
   const { isRunning, run } = useAction();
   const heading = useRef<HTMLHeadingElement>(null);
   const [form, setForm] = useState(() => formOf(entry));
@@ -104,11 +105,6 @@ function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
   const { server, kind, missing } = entry;
   const change = (part: Partial<Form>) => setForm({ ...form, ...part });
   const { changes, secrets } = changesOf(entry, form);
-  const undo = (id: string) => () =>
-    void run(async () => {
-      await post("policy/undo", { undo: id });
-      notices.say(`Changed back: the entry of ${server}`, secrets.length > 0 ? secretsStay(secrets) : undefined);
-    });
   const save = (isChecked: boolean) =>
     run(async () => {
       setProblem(undefined);
@@ -116,7 +112,9 @@ function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
         const body = { server, mark: entry.mark, changes, secrets, isChecked };
         const done = await post<PageEntryChanged>("servers/edit", body);
         const hint = done.notes.join(" ") || undefined;
-        notices.say(changedText(server, done), hint, done.undo === undefined ? undefined : undo(done.undo));
+        const what = `the change of the entry of ${server}`;
+        const undoneHint = secrets.length > 0 ? secretsStay(secrets) : undefined;
+        configChanged({ said: changedText(server, done), hint, undo: done.undo, what, undoneHint });
         onDone();
       } catch (error) {
         setProblem(error as Reason);

@@ -18,7 +18,7 @@ export function HeldTools({ server, count }: { server: string; count: number }) 
     const after = await post<PageHeld>("held", { server, tools: marks });
     setFound(after);
     const isOld = after.tools.some(({ tool, isReplaced }) => isReplaced && Object.hasOwn(marks, tool));
-    notices.say(
+    notices.changed(
       `Accepted: ${tools.map(({ tool }) => tool).join(", ")}`,
       isOld
         ? `${server} still runs with the earlier definition: restart it.`

@@ -2,11 +2,12 @@
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../../servers-contract.ts";
-import type { PageImpact } from "../../tools-contract.ts";
+import type { PageImpact, PageUndo } from "../../tools-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
 import { Key, Text } from "../text.tsx";
+import { useConfigChanged } from "../undo.ts";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;
@@ -80,6 +81,7 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
  */
 function useTools(server: string, mark: string) {
   const notices = useNotices();
+  const configChanged = useConfigChanged();
   const { isRunning: isSaving, run } = useAction();
   const [found, setFound] = useLoaded<PageTools>(`tools?server=${encodeURIComponent(server)}`, mark);
   const save = async (tool: string, what: Change, isSeen = false): Promise<void> => {
@@ -92,8 +94,10 @@ function useTools(server: string, mark: string) {
         return;
       }
     }
-    setFound(await post<PageTools>("policy", { server, tool, ...what }));
-    notices.say(`Saved in the config: ${server}.${tool} ${changeWords(what)}`);
+    const { undo, ...tools } = await post<PageTools & PageUndo>("policy", { server, tool, ...what });
+    setFound(tools);
+    const done = `${server}.${tool} ${changeWords(what)}`;
+    configChanged({ said: `Saved in the config: ${done}`, undo, what: done });
   };
   return { found, isSaving, change: (tool: string, what: Change) => void run(() => save(tool, what)) };
 }

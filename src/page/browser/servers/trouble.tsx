@@ -1,4 +1,5 @@
-/** Servers that cannot be used until somebody does something. */
+/** Servers that cannot be used as a whole until somebody does something. */
+import { counted } from "../../../base/counted.ts";
 import type { PageServerEntry } from "../../servers-contract.ts";
 import { Panel } from "../panel.tsx";
 import { Text } from "../text.tsx";
@@ -10,6 +11,11 @@ export function needsRepair({ state }: PageServerEntry): boolean {
   return states.includes(state);
 }
 
+/** The same, or some of its tools are held. */
+export function needsPerson(server: PageServerEntry): boolean {
+  return server.held !== undefined || needsRepair(server);
+}
+
 interface ServerTroubleProps {
   servers: readonly PageServerEntry[];
   /** Shows the server, with its repair. */
@@ -18,7 +24,7 @@ interface ServerTroubleProps {
 
 /** Nothing is shown if every server can be used. */
 export function ServerTrouble({ servers, onShow }: ServerTroubleProps) {
-  const found = servers.filter(needsRepair);
+  const found = servers.filter(needsPerson);
   if (found.length === 0) return null;
   return (
     <Panel
@@ -30,30 +36,53 @@ export function ServerTrouble({ servers, onShow }: ServerTroubleProps) {
       }
     >
       <ul class="cards">
-        {found.map(({ name, state, stateText, problem }) => (
-          <li key={name} class={state === "broken" ? "card trouble failed" : "card trouble"}>
-            <div>
-              <h3>
-                <Text>{name}</Text>
-              </h3>
-              <p>
-                <span class={`outcome ${state === "broken" ? "bad" : "waiting"}`}>
-                  <Text>{problem === undefined ? stateText : state}</Text>
-                </span>
-                {problem !== undefined && (
-                  <span class="about">
-                    {" "}
-                    <Text>{problem.split("\n", 1)[0] ?? ""}</Text>
-                  </span>
-                )}
-              </p>
-            </div>
-            <button type="button" onClick={() => onShow(name)}>
-              Show the server
-            </button>
-          </li>
+        {found.map((server) => (
+          <Trouble key={server.name} server={server} onShow={() => onShow(server.name)} />
         ))}
       </ul>
     </Panel>
   );
+}
+
+function Trouble({ server, onShow }: { server: PageServerEntry; onShow(): void }) {
+  const { name, state, stateText, problem, held } = server;
+  return (
+    <li class={state === "broken" ? "card trouble failed" : "card trouble"}>
+      <div>
+        <h3>
+          <Text>{name}</Text>
+        </h3>
+        {needsRepair(server) && (
+          <p>
+            <span class={`outcome ${state === "broken" ? "bad" : "waiting"}`}>
+              <Text>{problem === undefined ? stateText : state}</Text>
+            </span>
+            {problem !== undefined && (
+              <span class="about">
+                {" "}
+                <Text>{problem.split("\n", 1)[0] ?? ""}</Text>
+              </span>
+            )}
+          </p>
+        )}
+        {held !== undefined && (
+          <p>
+            <span class="outcome waiting">{counted(held, "held tool")}</span>{" "}
+            <span class="about">
+              <Text>{changedText(server)}</Text>
+            </span>
+          </p>
+        )}
+      </div>
+      <button type="button" onClick={onShow}>
+        Show the server
+      </button>
+    </li>
+  );
+}
+
+/** Such as "pay, refund and 2 more changed". */
+function changedText({ held = 0, heldTools = [] }: PageServerEntry): string {
+  const more = held - heldTools.length;
+  return `${heldTools.join(", ")}${more > 0 ? ` and ${more} more` : ""} changed`;
 }

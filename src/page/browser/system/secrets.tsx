@@ -82,7 +82,7 @@ function SecretLine({ secret, servers, isEdited, onServer, onEdit, onDone }: Sec
   const isSet = place !== null;
   const remove = async () => {
     const { note } = await post<PageSecretRemoved>("secrets/remove", { name });
-    notices.say(`Removed ${name}`, note);
+    notices.changed(`Removed ${name}`, note);
     onDone();
   };
   return (
@@ -160,7 +160,7 @@ function SecretForm({ name: given, onDone, onCancel }: SecretFormProps) {
   const set = async () => {
     const { where, note } = await post<PageSecretSet>("secrets/set", { name, value, inFile });
     setValue("");
-    notices.say(`Set ${name} in ${where}. Servers use it when they start next.`, note);
+    notices.changed(`Set ${name} in ${where}. Servers use it when they start next.`, note);
     onDone();
   };
   return (

@@ -1,9 +1,10 @@
 /** Sets tools to allow, ask or deny, with a way back. */
 import { useMemo, useRef } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
-import type { PageImpact, PageStatesChanged, PageToolRow, PageToolState } from "../../tools-contract.ts";
+import type { PageImpact, PageToolRow, PageToolState, PageUndo } from "../../tools-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";
+import { useConfigChanged } from "../undo.ts";
 
 export const stateWords: Record<PageToolState, string> = { allow: "allow", ask: "ask", deny: "deny" };
 
@@ -33,12 +34,7 @@ export function previewOf(tools: readonly PageToolRow[], state: PageToolState): 
 export function useStates(changed: () => void): States {
   const notices = useNotices();
   const { isRunning, run } = useAction();
-  const undo = (id: string, what: string) =>
-    run(async () => {
-      await post("policy/undo", { undo: id });
-      notices.say(`Changed back: ${what}`);
-      changed();
-    });
+  const configChanged = useConfigChanged();
   const set = (tools: readonly PageToolRow[], state: PageToolState, isSeen = false): Promise<void> =>
     run(async () => {
       const [first] = tools;
@@ -48,13 +44,10 @@ export function useStates(changed: () => void): States {
         notices.ask(`Not changed yet: ${what}`, text, "Deny anyway", () => void set(tools, state, true));
         return;
       }
-      const { undo: id } = await post<PageStatesChanged>("policy/states", bodyOf(tools, state));
+      const { undo } = await post<PageUndo>("policy/states", bodyOf(tools, state));
       const words = tools.length === 1 ? doneWords[state] : `set to ${stateWords[state]}`;
-      notices.say(
-        `Saved in the config: ${what} ${words}`,
-        text,
-        id === undefined ? undefined : () => void undo(id, what),
-      );
+      const done = `${what} ${words}`;
+      configChanged({ said: `Saved in the config: ${done}`, hint: text, undo, what: done, undone: changed });
       changed();
     });
   const latest = useRef(set);

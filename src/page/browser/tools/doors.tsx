@@ -86,12 +86,18 @@ function DoorLine({ door, onDoor }: { door: PageDoor; onDoor(door: string): void
         <Fact name="Servers" texts={servers} none="none" />
         <Fact name="Only" texts={door.allow} />
         <Fact name="Without" texts={door.deny} />
-        <Fact name="Asks before" texts={door.ask} />
+        <Fact name="Asks before" texts={askedTexts(door)} />
         <Fact name="Agents" texts={agents} none="none on this machine" />
         <Fact name="Tokens" texts={tokens.map(tokenText)} none="none" />
       </dl>
     </>
   );
+}
+
+/** The tools that it asks about, and its own patterns for other tools, which may not be listed yet. */
+function askedTexts({ asked, askedMore, ask }: PageDoor): string[] {
+  const own = ask.filter((pattern) => pattern.includes("*") || !asked.includes(pattern));
+  return [...asked, ...(askedMore > 0 ? [`${askedMore} more`] : []), ...own];
 }
 
 function Fact({ name, texts, none }: { name: string; texts: readonly string[]; none?: string }) {

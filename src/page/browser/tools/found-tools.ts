@@ -52,7 +52,7 @@ interface FoundTools {
 export function useTools(query: ToolQuery, mark: unknown): FoundTools {
   const behind = query.door === undefined ? "" : `?door=${encodeURIComponent(query.door)}`;
   const [table] = useLoaded<PageToolTable>(`policy/tools${behind}`, mark);
-  const uses = useUses();
+  const uses = useUses(behind);
   const { found, problem } = useSearch(query, mark);
   const byKey = useMemo(() => new Map((table?.tools ?? []).map((row) => [keyOf(row), row])), [table]);
   const lines = useMemo(() => (table ? linesOf(byKey, uses, query, found) : []), [byKey, uses, query, found]);
@@ -60,13 +60,13 @@ export function useTools(query: ToolQuery, mark: unknown): FoundTools {
   return { table, byKey, lines, count, problem };
 }
 
-function useUses(): ReadonlyMap<string, PageToolUse> {
+function useUses(behind: string): ReadonlyMap<string, PageToolUse> {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => document.visibilityState === "visible" && setTurn((each) => each + 1), usesEveryMs);
     return () => clearInterval(timer);
   }, []);
-  const [uses] = useLoaded<PageToolUse[]>("policy/uses", turn);
+  const [uses] = useLoaded<PageToolUse[]>(`policy/uses${behind}`, turn);
   return useMemo(
     () => new Map((uses ?? []).map((use) => [keyOf({ server: use.server, name: use.tool }), use])),
     [uses],

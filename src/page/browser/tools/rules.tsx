@@ -1,11 +1,13 @@
 /** Doors, rules, labels and edits of tools, which are lines of the config. They are listed, added and removed here. */
 import { useState } from "preact/hooks";
 import type { PageRule, PageRules } from "../../contract.ts";
+import type { PageUndo } from "../../tools-contract.ts";
 import { post } from "../client.ts";
 import { Field } from "../field.tsx";
-import { useLoaded, useNotices } from "../notice.tsx";
+import { useLoaded } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Text, ToolName } from "../text.tsx";
+import { useConfigChanged } from "../undo.ts";
 import { Doors } from "./doors.tsx";
 import { type Change, Choice, Line, Lines, type PartProps, ToolForm } from "./rule-forms.tsx";
 
@@ -18,12 +20,13 @@ interface RulesProps {
 }
 
 export function RulesView({ mark, part, onDoor }: RulesProps) {
-  const notices = useNotices();
+  const configChanged = useConfigChanged();
   const [rules, setRules] = useLoaded<PageRules>("rules", mark);
   if (!rules) return <p class="about">Loading the rules …</p>;
   const change: Change = async (path, body, said) => {
-    setRules(await post<PageRules>(path, body));
-    notices.say(said);
+    const { undo, ...after } = await post<PageRules & PageUndo>(path, body);
+    setRules(after);
+    configChanged({ said, undo, what: said });
   };
   const props = { rules, change };
   return (

@@ -13,6 +13,8 @@ const maxLastCalls = 8;
 
 interface ToolDetailProps {
   row: PageToolRow;
+  /** The door through which the tool is seen. */
+  door: string | undefined;
   canChange: boolean;
   states: States;
   mark: string;
@@ -20,11 +22,12 @@ interface ToolDetailProps {
   onExecution(id: string): void;
 }
 
-export function ToolDetail({ row, canChange, states, mark, onClose, onExecution }: ToolDetailProps) {
+export function ToolDetail({ row, door, canChange, states, mark, onClose, onExecution }: ToolDetailProps) {
   const { server, name, shownAs, isEdited, rules, line } = row;
   const place = new URLSearchParams({ server, tool: name });
   const [about] = useLoaded<PageToolAbout>(`policy/tool?${place}`, mark);
-  const [log] = useLoaded<PageCalls>(`calls?${new URLSearchParams({ tool: `${server}.${name}` })}`, mark);
+  const behind = door === undefined ? {} : { door };
+  const [log] = useLoaded<PageCalls>(`calls?${new URLSearchParams({ tool: `${server}.${name}`, ...behind })}`, mark);
   const calls = log?.calls.slice(0, maxLastCalls) ?? [];
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -58,6 +61,11 @@ export function ToolDetail({ row, canChange, states, mark, onClose, onExecution 
       <p class="about">
         <Text>{line ?? "The config says nothing about it."}</Text>
       </p>
+      {!canChange && (
+        <p class="about">
+          <Text>{fixedBecause(door)}</Text>
+        </p>
+      )}
       <StateEffects row={row} canChange={canChange} states={states} mark={mark} />
       {(shownAs !== undefined || isEdited) && (
         <p>
@@ -122,6 +130,12 @@ export function ToolDetail({ row, canChange, states, mark, onClose, onExecution 
   );
 }
 
+/** Why the state cannot be changed here, and what to change instead. */
+function fixedBecause(door: string | undefined): string {
+  if (door === undefined) return "The demo has no config file, so the state cannot be changed.";
+  return `This is what the door ${door} shows, and the state cannot be changed here. Choose "Without a door" above to change it for everybody, or change "tools" of the door in the config.`;
+}
+
 /** The three states, each with what it would have meant for the calls of the last days. */
 function StateEffects({
   row,
@@ -133,6 +147,7 @@ function StateEffects({
   useEffect(() => {
     let isWanted = true;
     setTexts({});
+    if (!canChange) return;
     for (const state of Object.keys(stateWords) as PageToolState[]) {
       if (state === row.state) continue;
       previewOf([row], state).then(

@@ -98,6 +98,7 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution }: ToolT
         <ToolDetail
           key={shown}
           row={detail}
+          door={door}
           canChange={table?.canChange === true}
           states={states}
           mark={`${mark} ${turn}`}
