@@ -6,7 +6,7 @@ import type { PageImpact } from "../../tools-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { Key, Text } from "../text.tsx";
+import { compareNames, Key, Text } from "../text.tsx";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;
@@ -45,7 +45,7 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
       <p class="empty">{unknownTools[state] ?? "Its tools are not known yet. They are listed on the first use."}</p>
     );
   }
-  const fitting = found.tools.filter(fits(filter));
+  const fitting = found.tools.filter(fits(filter)).sort((one, other) => compareNames(one.name, other.name));
   return (
     <div class="tools">
       <Filter
