@@ -56,8 +56,8 @@ export function shortened(text: string, chars: number): string {
 }
 
 interface QuotedProps {
-  /** Who says it, or what it is about. */
-  caption: ComponentChildren;
+  /** Who says it, or what it is about, if nothing above it says so. */
+  caption?: ComponentChildren;
   children: ComponentChildren;
 }
 
@@ -65,7 +65,7 @@ interface QuotedProps {
 export function Quoted({ caption, children }: QuotedProps) {
   return (
     <figure class="quoted">
-      <figcaption>{caption}</figcaption>
+      {caption !== undefined && <figcaption>{caption}</figcaption>}
       <blockquote>{children}</blockquote>
     </figure>
   );

@@ -26,7 +26,7 @@ export function Arguments({ approval: { args, argsChars }, whole, problem: failu
     failure ?? (whole && text === undefined ? "the call no longer waits, and the rest is not kept" : undefined);
   if (args === "{}") return <p class="about">It has no arguments.</p>;
   return (
-    <section aria-label="Arguments">
+    <div>
       {text === undefined ? (
         <Clipped>
           <ScrolledText class="arguments">{visibleLines(args)}</ScrolledText>
@@ -43,7 +43,7 @@ export function Arguments({ approval: { args, argsChars }, whole, problem: failu
               : `${grouped(argsChars)} characters, all of them in the box.`}
         </p>
       )}
-    </section>
+    </div>
   );
 }
 

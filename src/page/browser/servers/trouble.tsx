@@ -1,7 +1,7 @@
 /** Servers that cannot be used until somebody does something. */
 import type { PageServerEntry } from "../../servers-contract.ts";
 import { Panel } from "../panel.tsx";
-import { Text } from "../text.tsx";
+import { Quoted, Text } from "../text.tsx";
 
 const states: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
 
@@ -40,13 +40,12 @@ export function ServerTrouble({ servers, onShow }: ServerTroubleProps) {
                 <span class={`outcome ${state === "broken" ? "bad" : "waiting"}`}>
                   <Text>{problem === undefined ? stateText : state}</Text>
                 </span>
-                {problem !== undefined && (
-                  <span class="about">
-                    {" "}
-                    <Text>{problem.split("\n", 1)[0] ?? ""}</Text>
-                  </span>
-                )}
               </p>
+              {problem !== undefined && (
+                <Quoted>
+                  <Text>{problem.split("\n", 1)[0] ?? ""}</Text>
+                </Quoted>
+              )}
             </div>
             <button type="button" onClick={() => onShow(name)}>
               Show the server
