@@ -31,7 +31,8 @@ export function FittedToolName({ server, tool }: { server: string; tool: string 
   );
 }
 
-function FittedName({ children }: { children: string }) {
+/** A text on one line, without its middle as far as the line is too short. */
+export function FittedName({ children }: { children: string }) {
   const letters = Array.from(visible(children));
   if (letters.length <= wholeNameChars) return <bdi>{letters.join("")}</bdi>;
   return (

@@ -4,7 +4,7 @@ import { durationText } from "../../../base/duration.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import { Age, useNow } from "../age.tsx";
-import { shortened, Text } from "../text.tsx";
+import { FittedName, shortened, Text } from "../text.tsx";
 import { barShare, shortTime } from "./scale.ts";
 
 /** Characters of a folder in a row. */
@@ -96,7 +96,7 @@ export function RowContent({ execution }: { execution: PageExecution }) {
       </span>
       <ToolMarks tools={execution.tools} />
       <span class="cell-place about" title={placeTitle(execution)}>
-        <Text>{placeText(execution)}</Text>
+        <FittedName>{placeText(execution)}</FittedName>
       </span>
       <DurationBar execution={execution} />
       <span class="cell-age about">
