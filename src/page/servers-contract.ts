@@ -4,7 +4,7 @@ import type { PageDrift } from "./programs-contract.ts";
 export interface PageServerEntry {
   name: string;
   transport: string;
-  /** The program, or the host. */
+  /** The path of the command, or the host. */
   where?: string | undefined;
   description?: string | undefined;
   state: "idle" | "starting" | "ready" | "needs" | "signed out" | "broken" | "denied" | "disabled";

@@ -6,16 +6,19 @@
 import type { App } from "../app/app.ts";
 import { boxEngine } from "../config/box.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { homeOf } from "../config/locations.ts";
 import { matches } from "../config/pattern.ts";
 import { pathText, type ServerPolicy } from "../config/policy.ts";
 import { ownNameOf } from "../config/tool-edits.ts";
 import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
+import { redactorOf } from "../servers/values/secrets.ts";
 import { networkServers, standings } from "../setup/sign-in/sign-ins.ts";
 import { disabledServers, inventory, type ServerFacts } from "../tools/catalog/inventory.ts";
 import type { RegistryTool } from "../tools/model.ts";
 import { firstSentence } from "../tools/signature.ts";
+import { inHome } from "./executions.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
 import type {
   DeniedPattern,
@@ -79,7 +82,7 @@ export function serversOf(
     return {
       name,
       transport,
-      where: program ?? host,
+      where: (entry && program !== undefined ? commandOf(entry, app.env) : program) ?? host,
       description,
       ...standing,
       tools: count,
@@ -102,6 +105,11 @@ export function serversOf(
     },
   );
   return [...enabled, ...disabled];
+}
+
+/** The whole path of its command, without secrets. Undefined for servers with an address. */
+function commandOf(entry: ServerConfig, env: App["env"]): string | undefined {
+  return entry.url === undefined ? inHome(redactorOf(entry)(entry.command), homeOf(env)) : undefined;
 }
 
 /** The servers of the catalog. It is loaded when somebody asks. */

@@ -38,7 +38,10 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
   }
 
   const rows = (page: Page) => page.locator(".activity-row");
-  const titles = (page: Page) => page.locator(".activity-row .cell-title").allInnerTexts();
+  const titles = async (page: Page) => {
+    const texts = await page.locator(".activity-row .cell-title").allInnerTexts();
+    return texts.map((text) => text.replaceAll("\n", " "));
+  };
   const becomes = async (read: () => Promise<unknown>, wanted: unknown) => {
     for (const deadline = performance.now() + 15_000; performance.now() < deadline; await Bun.sleep(30)) {
       if (Bun.deepEquals(await read(), wanted)) return;
@@ -90,13 +93,21 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     expect(words[1]).toEqual(["done", "Counts the paid orders", "shop", "claude-code 2", "500 ms", "just now"]);
     expect(words[2]).toEqual([
       "denied",
-      "1 call: orders 1 call denied",
+      "1 call: orders",
+      "1 call denied",
       "shop",
-      "claude-code 2 · shop",
+      ...["claude-code 2 · /home/", "ann/shop"],
       "500 ms",
       "just now",
     ]);
-    expect(words[3]).toEqual(["done", "1 call: customer", "crm", "codex 1.2 · reports · door qa", "90 s", "30 h ago"]);
+    expect(words[3]).toEqual([
+      "done",
+      "1 call: customer",
+      "crm",
+      ...["codex 1.2 · /home/ann/reports ·", "door qa"],
+      "90 s",
+      "30 h ago",
+    ]);
     const time = rows(page).last().locator("time");
     await time.hover();
     const exact = await time.getAttribute("title");
@@ -202,8 +213,14 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     };
     await page.getByLabel("Order").selectOption("session");
     const grouped = [
-      ...["Running or waiting", "Refunds an order", "exec · shop", "From a shell"],
-      ...["codex 1 · shop session 0f3a9c1b", "Second", "First", "codex 1 session 11112222", "Of another session"],
+      ...["Running or waiting", "Refunds an order", "exec · /home/ann/shop", "From a shell"],
+      ...[
+        "codex 1 · /home/ann/shop session 0f3a9c1b",
+        "Second",
+        "First",
+        "codex 1 session 11112222",
+        "Of another session",
+      ],
     ];
     await becomes(lines, grouped);
     // Arrows go from row to row, and what happens next finds its group.
@@ -213,7 +230,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await scene.record({ comment: "Third", session: other, agent: "codex 1", startedBy: "serve" });
     await becomes(lines, [
       ...["Running or waiting", "Refunds an order", "codex 1 session 11112222", "Third", "Of another session"],
-      ...["exec · shop", "From a shell", "codex 1 · shop session 0f3a9c1b", "Second", "First"],
+      ...["exec · /home/ann/shop", "From a shell", "codex 1 · /home/ann/shop session 0f3a9c1b", "Second", "First"],
     ]);
     expect(await axeFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 390, height: 800 });
@@ -252,7 +269,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
         await page.evaluate("window.scrollTo(0, document.body.scrollHeight)");
         return [await page.locator(".total").innerText(), (await titles(page)).at(-1)];
       };
-      await becomes(scrolled, ["350", "Run 0"]);
+      await becomes(scrolled, ["350 executions", "Run 0"]);
       await page.evaluate("window.scrollTo(0, 0)");
     }
     expect(opened.said).toEqual([]);
@@ -427,14 +444,14 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     const { page } = opened;
     await rows(page).first().focus();
     const total = () => page.locator(".total").innerText();
-    while ((await total()) !== "600") await page.keyboard.press("End");
+    while ((await total()) !== "600 executions") await page.keyboard.press("End");
     await page.keyboard.press("Home");
     await page.getByText("Run 599").waitFor();
     await scene.record({ comment: "A new one" });
     await page.getByText("A new one").waitFor();
-    const [, kept] = /^(2\d\d)\+$/.exec(await total()) ?? [];
+    const [, kept] = /^(2\d\d)\+ executions$/.exec(await total()) ?? [];
     expect(Number(kept)).toBeGreaterThan(200);
-    while ((await total()) !== "601") await page.keyboard.press("End");
+    while ((await total()) !== "601 executions") await page.keyboard.press("End");
     await page.keyboard.press("End");
     await page.getByText("Run 0", { exact: true }).waitFor();
     expect(opened.said).toEqual([]);

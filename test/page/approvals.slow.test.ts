@@ -7,7 +7,7 @@ import { axeFindings } from "../support/axe.ts";
 import { browserNote, chromiumPath, openBrowser, openPage, type WatchedPage } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { allHostile, obeyed } from "../support/hostile-text.ts";
-import { isHacked, scrollWidth } from "./in-browser.js";
+import { isHacked, scrollWidth, shownKeys } from "./in-browser.js";
 import { Scene } from "./scene.ts";
 
 setDefaultTimeout(60_000);
@@ -156,6 +156,22 @@ describe.skipIf(chromiumPath === undefined)(`approvals in Chromium${browserNote}
     await card(page).getByRole("button", { name: "Text", exact: true }).click();
     expect(await card(page).locator(".arguments").textContent()).toContain('"name": "row 249"');
     expect(opened.said).toEqual([]);
+  });
+
+  test("show their keys in the focused card alone, and say how much is below the end of the arguments", async () => {
+    await ask({ args: { order: 7 } });
+    await ask({ args: { lines: Array.from({ length: 90 }, (_, at) => at) }, call: 2 });
+    await using opened = await open();
+    const { page } = opened;
+    const hints = () => page.locator(".approval").evaluateAll(shownKeys);
+    const long = page.locator(".approval", { hasText: "lines" });
+    await long.getByText(/^About \d+ more lines below: scroll the box\.$/).waitFor();
+    expect(await hints()).toEqual([4, 0]);
+    await page.locator(".approval").last().focus();
+    expect(await hints()).toEqual([0, 4]);
+    expect(await axeFindings(page)).toEqual([]);
+    await long.locator(".arguments").evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await long.getByText("scroll the box").waitFor({ state: "detached" });
   });
 
   test("keep numbers as they were written", async () => {

@@ -4,6 +4,7 @@ export function tops(elements: object[]): number[];
 export function focused(): string | undefined;
 export function isHacked(): boolean;
 export function ground(): string;
+export function shownKeys(cards: object[]): number[];
 export function animation(element: object): string;
 export function scrollWidth(): number;
 export function pressable(): { seen: number; covered: (string | null)[] };

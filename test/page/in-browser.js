@@ -26,6 +26,14 @@ export function ground() {
   return getComputedStyle(document.body).backgroundColor;
 }
 
+/** The number of visible keys in each card. */
+export function shownKeys(cards) {
+  return cards.map((card) => {
+    const keys = [...card.querySelectorAll(".key")];
+    return keys.filter((key) => getComputedStyle(key).visibility === "visible").length;
+  });
+}
+
 export function animation(element) {
   return getComputedStyle(element).animationName;
 }

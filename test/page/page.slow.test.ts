@@ -111,10 +111,9 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
         '{\n  "id": 412,\n  "how": {\n    "squash": true\n  }\n}',
       );
       const text = await card.innerText();
-      expect(text).toContain('You are asked because policy.confirm says "always".');
-      expect(text).toContain(
-        "The tool has changed since you allowed it: its description, its arguments. Your earlier approval no longer applies.",
-      );
+      expect(text).toContain('You are asked because:\npolicy.confirm says "always"');
+      expect(text).toContain("The tool has changed since you allowed it. Your earlier approval no longer applies.");
+      expect(await card.locator(".warning blockquote").innerText()).toBe("its description, its arguments");
       expect(text).toMatch(/asked .+ · expires in (?:60|59\.\d) min\n/);
       expect(await card.getByRole("button", { name: "execution ch4mza" }).getAttribute("title")).toBe("0tqbch4mza");
       expect(await opened.page.title()).toBe("(1) claudikins");
@@ -219,7 +218,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await scene.ask({ args });
       await using opened = await open();
       const whole = JSON.stringify(args, null, 2);
-      await opened.page.getByText(`All ${whole.length.toLocaleString("en")} characters are shown`).waitFor();
+      await opened.page.getByText(`${whole.length.toLocaleString("en")} characters, all of them in the box.`).waitFor();
       expect(await opened.page.locator(".long-text").textContent()).toBe(args.long);
       await opened.page.getByRole("button", { name: "Text", exact: true }).click();
       expect(await opened.page.locator(".arguments").textContent()).toBe(whole);
@@ -535,7 +534,9 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await scene.schedules().note("other", (now) => ({ ...now, lastRun: run }));
       const trouble = page.locator(".card.trouble");
       await trouble.waitFor();
-      expect(await trouble.innerText()).toMatch(/other\s+failed just now, after 2 missed times: shop is signed out/);
+      expect(await trouble.innerText()).toMatch(
+        /other\s+failed just now, after 2 missed times\nIts error:\nshop is signed out/,
+      );
       expect(await page.getByRole("button", { name: "Programs" }).locator(".count").innerText()).toBe("1");
       await trouble.getByRole("button", { name: "Show the program" }).click();
       expect(await details(page).locator("h2").innerText()).toBe("other");

@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.getByRole("button", { name: "Servers" }).locator(".count").getByText("1", { exact: true }).waitFor();
     await page.keyboard.press("1");
     const trouble = page.getByRole("region", { name: "Servers that need you" });
-    await trouble.getByText(/^broken did not start: command not found/).waitFor();
+    await trouble.getByText(/^did not start: command not found/).waitFor();
     await trouble.getByRole("button", { name: "Show the server" }).click();
     await page.locator("#server").getByText("gone", { exact: true }).waitFor();
     // The next check can repair it.
@@ -160,6 +160,25 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await page.keyboard.press("u");
     await isSame("Removed gone");
     await row(page, "gone").waitFor();
+  });
+
+  test("are found by letters if there are many, and a form adds one without scrolling", async () => {
+    const entry = { command: "any" };
+    const many = Array.from({ length: 14 }, (_, at) => [`server${at}`, { entry, tools: [] }]);
+    await scene[Symbol.asyncDispose]();
+    scene = await Scene.open(Object.fromEntries(many));
+    await using opened = await open();
+    const { page } = opened;
+    const rows = page.locator("section[aria-labelledby=servers] .row");
+    const all = await rows.count();
+    expect(all).toBeGreaterThanOrEqual(14);
+    await page.getByLabel("Find a server").fill("server13");
+    await rows.nth(1).waitFor({ state: "detached" });
+    expect(await rows.count()).toBe(1);
+    await page.getByLabel("Find a server").fill("nothing");
+    await page.getByText("No server fits.").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    expect((await button(page, "Add a server").boundingBox())!.y).toBeLessThan(200);
   });
 
   test("are added from a command, an entry and the path of a document, after each was tried", async () => {

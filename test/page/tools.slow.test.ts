@@ -94,6 +94,39 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.deny).toEqual(["refund"]);
   });
 
+  test("long names are shortened in their middle, on one line, and `list_2` comes before `list_10`", async () => {
+    const [server, long] = [`server_${"x".repeat(60)}_end`, `tool_${"y".repeat(60)}_other`];
+    const tools = ["list_10", "list_2", long].map((name) => ({ name, description: name }));
+    await scene[Symbol.asyncDispose]();
+    scene = await Scene.open({ [server]: { ...shop, tools } });
+    await using opened = await open();
+    const { page } = opened;
+    const names = await page.locator(".tool-row .tool-name").evaluateAll((all) => all.map((each) => each.textContent));
+    expect(names).toEqual(["list_2", "list_10", long].map((name) => `${server}.${name}`));
+    const row = page.getByRole("button", { name: `${server}.${long}`, exact: true });
+    const box = (await row.boundingBox())!;
+    expect(box.height).toBeLessThan(40);
+    for (const end of ["xxxx_end", "yy_other"]) {
+      const shown = (await row.getByText(end, { exact: true }).boundingBox())!;
+      expect(shown.x + shown.width).toBeLessThanOrEqual(box.x + box.width + 1);
+    }
+    expect(opened.said).toEqual([]);
+  });
+
+  test("without a server, there are no filters, and a button leads to the form for one", async () => {
+    await scene[Symbol.asyncDispose]();
+    scene = await Scene.open();
+    await using opened = await openPage(browser, scene.url, { reducedMotion: "reduce" });
+    const { page } = opened;
+    await page.locator("main .panel").first().waitFor();
+    await page.keyboard.press("5");
+    await page.getByText("There are no tools").waitFor();
+    expect(await page.locator(".filters").count()).toBe(0);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.locator("main").getByRole("button", { name: "Add a server" }).click();
+    await page.getByRole("button", { name: "Try it and add it" }).waitFor();
+  });
+
   test("several tools are set together, by the keyboard alone", async () => {
     await using opened = await open();
     const { page } = opened;

@@ -23,7 +23,7 @@ import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
 import { needsPerson, ServerTrouble } from "./servers/trouble.tsx";
 import { System } from "./system/system.tsx";
-import { Key, Text } from "./text.tsx";
+import { Key, TabName, Text } from "./text.tsx";
 import { Tools } from "./tools/tools.tsx";
 
 /** The views of the user of claudikins, of an administrator who has signed in, and of other people who have. */
@@ -152,7 +152,7 @@ export function App() {
           onClose={() => setNotice(undefined)}
         />
       </header>
-      <main class={["activity", "tools", "tryIt"].includes(view) ? "wide" : ""}>
+      <main>
         {end !== undefined && <Ended why={end} />}
         {state.problem !== undefined && (
           <p class="warning">
@@ -240,7 +240,9 @@ export function App() {
               }}
             />
           )}
-          {view === "tools" && <Tools state={state} onExecution={(id) => showExecution(id)} />}
+          {view === "tools" && (
+            <Tools state={state} onExecution={(id) => showExecution(id)} onServers={() => go({ view: "servers" })} />
+          )}
           {view === "tryIt" && (
             <TryIt
               state={state}
@@ -327,7 +329,7 @@ function Views({ shown, current, counts, hasKeys, onChoose }: ViewsProps) {
           aria-keyshortcuts={hasKeys ? String(place + 1) : undefined}
           onClick={() => onChoose(name)}
         >
-          {views[name]}
+          <TabName>{views[name]}</TabName>
           {(counts[name] ?? 0) > 0 && <span class="count">{counts[name]}</span>}
           {hasKeys && <Key>{String(place + 1)}</Key>}
         </button>

@@ -8,10 +8,12 @@ interface AskedButtonProps {
   /** The text after the first press. */
   question: string;
   tabIndex?: number;
+  /** Whether it looks dangerous before it is pressed. */
+  isDanger?: boolean;
   action(): Promise<void>;
 }
 
-export function AskedButton({ children, question, tabIndex, action }: AskedButtonProps) {
+export function AskedButton({ children, question, tabIndex, isDanger = false, action }: AskedButtonProps) {
   const { isRunning, run } = useAction();
   const [isAsking, setAsking] = useState(false);
   const press = () => {
@@ -21,7 +23,7 @@ export function AskedButton({ children, question, tabIndex, action }: AskedButto
   return (
     <button
       type="button"
-      class={isAsking ? "danger" : ""}
+      class={isAsking || isDanger ? "danger" : ""}
       disabled={isRunning}
       {...(tabIndex === undefined ? {} : { tabIndex })}
       onClick={press}

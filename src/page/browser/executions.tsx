@@ -2,7 +2,7 @@
 
 import { durationText } from "../../base/duration.ts";
 import type { PageExecution } from "../activity-contract.ts";
-import { placeText, StateWords } from "./activity/row.tsx";
+import { placeText, placeTitle, StateWords } from "./activity/row.tsx";
 import { Age } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";
 import { Panel } from "./panel.tsx";
@@ -53,7 +53,7 @@ function Summary({ execution }: { execution: PageExecution }) {
         <span class="row-title">
           <Text>{title}</Text>
         </span>
-        <span class="about">
+        <span class="about" title={placeTitle(execution)}>
           <StateWords execution={execution} /> · <Text>{placeText(execution)}</Text>
         </span>
       </span>

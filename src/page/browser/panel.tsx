@@ -9,15 +9,27 @@ interface PanelProps {
   title: ComponentChildren;
   /** Given if the heading can be focused. */
   heading?: RefObject<HTMLHeadingElement | null>;
+  /** Shown at the end of the line of the title. */
+  action?: ComponentChildren;
   children: ComponentChildren;
 }
 
-export function Panel({ id, title, heading, children }: PanelProps) {
+export function Panel({ id, title, heading, action, children }: PanelProps) {
+  const head = (
+    <h2 id={id} {...(heading && { ref: heading, tabIndex: -1 })}>
+      {title}
+    </h2>
+  );
   return (
     <section class="panel" aria-labelledby={id}>
-      <h2 id={id} {...(heading && { ref: heading, tabIndex: -1 })}>
-        {title}
-      </h2>
+      {action === undefined ? (
+        head
+      ) : (
+        <div class="panel-head">
+          {head}
+          {action}
+        </div>
+      )}
       {children}
     </section>
   );

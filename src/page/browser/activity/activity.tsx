@@ -1,11 +1,12 @@
 /** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
 import { useMemo } from "preact/hooks";
-import { grouped } from "../../../base/counted.ts";
+import { counted, grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
 import { Choice } from "../filter-form.tsx";
 import type { CameFrom } from "../place.ts";
 import { Problem } from "../problem.tsx";
 import { useStickyTop } from "../sticky-top.ts";
+import { TabName } from "../text.tsx";
 import { CallLog, type CallQuery } from "./call-log.tsx";
 import { Compare } from "./compare.tsx";
 import { Detail } from "./detail.tsx";
@@ -102,8 +103,7 @@ export function Activity({
               <Tabs isCalls={isCalls} onChoose={(wanted) => onCalls(wanted ? "" : undefined)} />
               {found && !isCalls && (
                 <span class="about total" role="status">
-                  {grouped(rows.length)}
-                  {found.next !== undefined && "+"}
+                  {found.next === undefined ? counted(rows.length, "execution") : `${grouped(rows.length)}+ executions`}
                 </span>
               )}
             </h2>
@@ -197,7 +197,7 @@ export function Activity({
 function Tabs({ isCalls, onChoose }: { isCalls: boolean; onChoose(isCalls: boolean): void }) {
   const tab = (name: string, isChosen: boolean, value: boolean) => (
     <button type="button" aria-pressed={isChosen} onClick={() => onChoose(value)}>
-      {name}
+      <TabName>{name}</TabName>
     </button>
   );
   return (

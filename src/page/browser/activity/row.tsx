@@ -1,10 +1,14 @@
 /** One execution in a list: its state, what it is, who asked for it, the tools that it called, and its time on a common scale. */
 import { counted, grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
+import { visible } from "../../../policy/visible.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import { Age, useNow } from "../age.tsx";
-import { Text } from "../text.tsx";
+import { FittedName, shortened, Text } from "../text.tsx";
 import { barShare, shortTime } from "./scale.ts";
+
+/** Characters of a folder in a row. */
+const shownFolderChars = 32;
 
 /** Servers that a row names. */
 const maxMarks = 2;
@@ -28,8 +32,14 @@ export function StateWords({ execution: { kind, stateText, until, isDryRun } }: 
 /** The agent or the command, and where it works. */
 export function placeText({ agent, startedBy, folder, door, person }: PageExecution): string {
   const by = agent ?? (startedBy === "serve" ? "an agent" : startedBy);
-  const place = folder?.split(/[\\/]/).at(-1);
-  return [by, place, door && `door ${door}`, person && `for ${person}`].filter(Boolean).join(" · ");
+  return [by, folder && shortened(folder, shownFolderChars), door && `door ${door}`, person && `for ${person}`]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** The whole folder, for the title of what `placeText` shortens. */
+export function placeTitle({ folder }: PageExecution): string | undefined {
+  return folder === undefined ? undefined : visible(folder);
 }
 
 /** The called servers as small marks. The tools are the title. */
@@ -85,8 +95,8 @@ export function RowContent({ execution }: { execution: PageExecution }) {
         {denied ? <span class="failed-calls"> {counted(denied, "call")} denied</span> : null}
       </span>
       <ToolMarks tools={execution.tools} />
-      <span class="cell-place about">
-        <Text>{placeText(execution)}</Text>
+      <span class="cell-place about" title={placeTitle(execution)}>
+        <FittedName>{placeText(execution)}</FittedName>
       </span>
       <DurationBar execution={execution} />
       <span class="cell-age about">

@@ -1,6 +1,7 @@
 /** All arguments of a call, even long ones: short ones as they are, others as a tree that is searched, or as text. */
-import { useState } from "preact/hooks";
-import { grouped } from "../../../base/counted.ts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { counted, grouped } from "../../../base/counted.ts";
 import type { PageApproval } from "../../contract.ts";
 import { ScrolledText, visibleLines } from "../text.tsx";
 import { JsonTree } from "./json-tree.tsx";
@@ -25,18 +26,53 @@ export function Arguments({ approval: { args, argsChars }, whole, problem: failu
     failure ?? (whole && text === undefined ? "the call no longer waits, and the rest is not kept" : undefined);
   if (args === "{}") return <p class="about">It has no arguments.</p>;
   return (
-    <section aria-label="Arguments">
-      {text === undefined ? <ScrolledText class="arguments">{visibleLines(args)}</ScrolledText> : <Whole json={text} />}
+    <div>
+      {text === undefined ? (
+        <Clipped>
+          <ScrolledText class="arguments">{visibleLines(args)}</ScrolledText>
+        </Clipped>
+      ) : (
+        <Whole json={text} />
+      )}
       {!isShort && (
         <p class={problem === undefined ? "about" : "warning"}>
           {problem !== undefined
             ? `Only the beginning of ${grouped(argsChars)} characters is shown: ${problem}`
             : text === undefined
               ? `Loading all ${grouped(argsChars)} characters …`
-              : `All ${grouped(argsChars)} characters are shown.`}
+              : `${grouped(argsChars)} characters, all of them in the box.`}
         </p>
       )}
-    </section>
+    </div>
+  );
+}
+
+/** A box that is scrolled. While something is below its end, the end fades, and a line says how much. */
+function Clipped({ children }: { children: ComponentChildren }) {
+  const around = useRef<HTMLDivElement>(null);
+  const [below, setBelow] = useState(0);
+  useEffect(() => {
+    const box = around.current?.firstElementChild;
+    if (!box) return undefined;
+    const linePixels = Number.parseFloat(getComputedStyle(box).lineHeight);
+    const look = () => setBelow(Math.floor((box.scrollHeight - box.clientHeight - box.scrollTop) / linePixels));
+    // What is in the box may be opened and closed.
+    const sizes = new ResizeObserver(look);
+    for (const each of [box, ...box.children]) sizes.observe(each);
+    box.addEventListener("scroll", look, { passive: true });
+    look();
+    return () => {
+      sizes.disconnect();
+      box.removeEventListener("scroll", look);
+    };
+  }, []);
+  return (
+    <>
+      <div class={below > 0 ? "clipped is-cut" : "clipped"} ref={around}>
+        {children}
+      </div>
+      {below > 0 && <p class="about">About {counted(below, "more line")} below: scroll the box.</p>}
+    </>
   );
 }
 
@@ -55,14 +91,16 @@ function Whole({ json }: { json: string }) {
           </button>
         </fieldset>
       )}
-      {asText ? (
-        <ScrolledText class="arguments">{visibleLines(json)}</ScrolledText>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys.
-        <div class="arguments tree" tabIndex={0}>
-          <JsonTree json={json} />
-        </div>
-      )}
+      <Clipped key={String(asText)}>
+        {asText ? (
+          <ScrolledText class="arguments">{visibleLines(json)}</ScrolledText>
+        ) : (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys.
+          <div class="arguments tree" tabIndex={0}>
+            <JsonTree json={json} />
+          </div>
+        )}
+      </Clipped>
     </>
   );
 }

@@ -7,7 +7,7 @@ import { get, post } from "../client.ts";
 import { isCommand } from "../keys.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import type { useRoving } from "../roving.ts";
-import { Text, ToolName, visibleLines } from "../text.tsx";
+import { Quoted, Text, ToolName, visibleLines } from "../text.tsx";
 import { Arguments } from "./arguments.tsx";
 import { Actions, type Decide, type DecisionForm, decisionKeys, useDecision } from "./decide.tsx";
 import { Asker, Differences, executionOf, ReadBefore } from "./facts.tsx";
@@ -82,9 +82,9 @@ export function Card(props: CardProps) {
         </p>
       )}
       <Asker approval={approval} title={title} facts={facts} onExecution={viewer ? undefined : onExecution} />
-      <p class="why">
-        You are asked because <Text>{why}</Text>.
-      </p>
+      <Quoted caption="You are asked because:">
+        <Text>{why}</Text>
+      </Quoted>
       {changed && <Changed parts={changed} />}
       {!isHere && (
         <p class="about">
@@ -100,6 +100,7 @@ export function Card(props: CardProps) {
       {code !== undefined && viewer === undefined && onExecution && (
         <DryRun approval={approval} isHere={isHere} onExecution={onExecution} />
       )}
+      {!isLoaded && <p class="about loading">Loading …</p>}
       {facts && (
         <ReadBefore
           reads={facts.reads}
@@ -179,10 +180,14 @@ function DryRun({ approval, isHere, onExecution }: DryRunProps) {
 
 function Changed({ parts }: { parts: string[] }) {
   return (
-    <p class="warning">
-      The tool has changed since you allowed it{parts.length > 0 && ": "}
-      <Text>{parts.join(", ")}</Text>. Your earlier approval no longer applies.
-    </p>
+    <div class="warning">
+      <p>The tool has changed since you allowed it. Your earlier approval no longer applies.</p>
+      {parts.length > 0 && (
+        <Quoted caption="Changed:">
+          <Text>{parts.join(", ")}</Text>
+        </Quoted>
+      )}
+    </div>
   );
 }
 

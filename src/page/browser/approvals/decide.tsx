@@ -58,6 +58,21 @@ export function Actions({ approval, mayWrite, isDisabled, form, onForm, decide }
         <button type="button" class="primary" disabled={isDisabled} onClick={() => decide("once")}>
           Approve once <Key>A</Key>
         </button>
+        <span class="apart" />
+        <button type="button" class="danger" disabled={isDisabled} onClick={() => decide("deny")}>
+          Deny <Key>D</Key>
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={isDisabled}
+          aria-expanded={form === "deny"}
+          onClick={() => toggle("deny")}
+        >
+          Deny because …
+        </button>
+      </div>
+      <div class="actions">
         {isProgram && (
           <button type="button" disabled={isDisabled} onClick={() => decide("program")}>
             Allow for this program <Key>P</Key>
@@ -76,19 +91,6 @@ export function Actions({ approval, mayWrite, isDisabled, form, onForm, decide }
             Always allow …
           </button>
         )}
-        <span class="apart" />
-        <button type="button" class="danger" disabled={isDisabled} onClick={() => decide("deny")}>
-          Deny <Key>D</Key>
-        </button>
-        <button
-          type="button"
-          class="danger"
-          disabled={isDisabled}
-          aria-expanded={form === "deny"}
-          onClick={() => toggle("deny")}
-        >
-          Deny because …
-        </button>
       </div>
       {form === "always" && <AlwaysForm approval={approval} isDisabled={isDisabled} decide={decide} />}
       {form === "deny" && <DenyForm isDisabled={isDisabled} decide={decide} />}

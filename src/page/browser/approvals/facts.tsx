@@ -80,7 +80,7 @@ export function ReadBefore({ reads, onCalls }: { reads: Facts["reads"]; onCalls:
   const labels = new Set(reads.map(({ label }) => label));
   const isRisky = labels.has("private") && labels.has("untrusted");
   return (
-    <section class={isRisky ? "read-before risky" : "read-before"} aria-label="Read before">
+    <div class={isRisky ? "read-before risky" : "read-before"}>
       <h4>{isRisky ? "It has read private data, and texts of strangers" : "It has read"}</h4>
       <ul>
         {reads.map(({ label, source, calls: [first, ...others] }) => (
@@ -105,7 +105,7 @@ export function ReadBefore({ reads, onCalls }: { reads: Facts["reads"]; onCalls:
           Show its calls so far
         </button>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -123,7 +123,7 @@ export function Differences({ last }: { last: NonNullable<Facts["lastApproved"]>
   }
   if (changes.length === 0) return <p class="about">The arguments are the same as in {since}.</p>;
   return (
-    <section class="differences" aria-label="Differences from the last approved call">
+    <div class="differences">
       <h4>Since {since}</h4>
       <dl>
         {changes.map(({ at, kind, before, now }) => (
@@ -147,6 +147,6 @@ export function Differences({ last }: { last: NonNullable<Facts["lastApproved"]>
         ))}
       </dl>
       {more > 0 && <p class="about">and {counted(more, "more difference")}</p>}
-    </section>
+    </div>
   );
 }

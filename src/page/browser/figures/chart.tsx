@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageFigures } from "../../figures-contract.ts";
+import { TabName } from "../text.tsx";
 
 type Period = PageFigures["periods"][number];
 
@@ -40,7 +41,7 @@ export function Chart({ periods }: { periods: readonly Period[] }) {
               aria-pressed={each === measure}
               onClick={() => setMeasure(each as Measure)}
             >
-              {title}
+              <TabName>{title}</TabName>
             </button>
           ))}
         </span>
@@ -78,7 +79,7 @@ export function Chart({ periods }: { periods: readonly Period[] }) {
           {periods.map(({ period }, place) => (
             <span key={period}>
               {(periods.length - 1 - place) % step === 0 && (
-                <span class={place === periods.length - 1 ? "is-last" : ""}>{dateText(period)}</span>
+                <span class={dateClass((periods.length - 1 - place) / step)}>{dateText(period)}</span>
               )}
             </span>
           ))}
@@ -87,6 +88,12 @@ export function Chart({ periods }: { periods: readonly Period[] }) {
       {periods.every((each) => of(each) === 0) && <p class="about">None in this time.</p>}
     </figure>
   );
+}
+
+/** `place` counts the dates from the last one. Narrow windows leave every second one out. */
+function dateClass(place: number): string {
+  if (place === 0) return "is-last";
+  return place % 2 === 1 ? "is-extra" : "";
 }
 
 /** The next of 1, 2 or 5 times a power of ten. */

@@ -5,7 +5,7 @@ import { durationText } from "../../../base/duration.ts";
 import type { PageFigures } from "../../figures-contract.ts";
 import { Figure, Figures } from "../figures.tsx";
 import { useLoaded } from "../notice.tsx";
-import { Text } from "../text.tsx";
+import { TabName, Text } from "../text.tsx";
 import { Chart } from "./chart.tsx";
 import { FigureTables } from "./tables.tsx";
 
@@ -31,7 +31,7 @@ export function FiguresView({ mark, onTool }: FiguresViewProps) {
         <span class="tabs">
           {Object.entries(spans).map(([each, title]) => (
             <button key={each} type="button" aria-pressed={each === span} onClick={() => setSpan(each as Span)}>
-              {title}
+              <TabName>{title}</TabName>
             </button>
           ))}
         </span>

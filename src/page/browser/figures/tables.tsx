@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageCallerFigures, PageFigures, PageUseFigures } from "../../figures-contract.ts";
-import { Text, ToolName } from "../text.tsx";
+import { TabName, Text, ToolName } from "../text.tsx";
 
 /** Rows that are shown at first, and with each "Show more". */
 const rowsStep = 50;
@@ -91,7 +91,7 @@ export function FigureTables({ figures, onTool }: FigureTablesProps) {
       <span class="tabs">
         {Object.entries(kinds).map(([each, { title }]) => (
           <button key={each} type="button" aria-pressed={each === kind} onClick={() => setKind(each as Kind)}>
-            {title}
+            <TabName>{title}</TabName>
           </button>
         ))}
       </span>

@@ -190,7 +190,9 @@ function Details({ program, state, reasons, onExecution }: DetailsProps) {
       <Runs runs={runs} onExecution={onExecution} />
       <Code name={name} door={door} mark={savedAt} />
       <div class="actions">
+        <span class="apart" />
         <ChangeButton
+          isDanger
           question={schedules.length > 0 ? "Really remove it and its schedules?" : "Really remove it?"}
           path="programs/remove"
           body={{ name, door }}

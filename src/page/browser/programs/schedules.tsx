@@ -4,7 +4,7 @@ import type { PageSchedule, PageScheduledRun } from "../../programs-contract.ts"
 import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { Panel } from "../panel.tsx";
-import { Text } from "../text.tsx";
+import { Quoted, Text } from "../text.tsx";
 
 export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
   if (schedules.length === 0) return null;
@@ -41,9 +41,9 @@ function Line({ schedule }: { schedule: PageSchedule }) {
           </span>
         )}
         {lastRun && (
-          <p class="about">
+          <div class="about">
             Last run: <RunWords run={lastRun} />
-          </p>
+          </div>
         )}
       </span>
       <ChangeButton question="Really end it?" {...change}>
@@ -80,9 +80,9 @@ function RunWords({ run: { startedAt, execution, missed, ok, message } }: { run:
         </>
       )}
       {message !== undefined && (
-        <>
-          : <Text>{message}</Text>
-        </>
+        <Quoted caption="Its error:">
+          <Text>{message}</Text>
+        </Quoted>
       )}
     </>
   );
@@ -126,7 +126,7 @@ export function ScheduleTrouble({ schedules, onShow }: TroubleProps) {
                     {[id === program ? "" : `schedule ${id}`, door && `door ${door}`].filter(Boolean).join(" · ")}
                   </Text>
                 </p>
-                <p>{lastRun && <RunWords run={lastRun} />}</p>
+                <div>{lastRun && <RunWords run={lastRun} />}</div>
               </div>
               <button type="button" onClick={() => onShow(schedule)}>
                 Show the program

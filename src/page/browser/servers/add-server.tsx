@@ -179,7 +179,7 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
         ))}
         <Field
           name="Name"
-          about={isNamed ? "for the config and for code" : "if it is to be another one"}
+          about={isNamed ? "for the config and for code" : "(optional)"}
           example="docs"
           value={name}
           onInput={setName}

@@ -2,19 +2,23 @@
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
+import { visible } from "../../../policy/visible.ts";
 import type { PageChecked, PageServerEntry } from "../../servers-contract.ts";
 import type { PageUndo } from "../../tools-contract.ts";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { ScrolledText, shortened, Text, visibleLines } from "../text.tsx";
 import { useConfigChanged } from "../undo.ts";
 import { EditServer } from "./edit-server.tsx";
 import { HeldTools } from "./held.tsx";
 import { ServerLog } from "./log.tsx";
 import { SignInPanel } from "./sign-in.tsx";
 import { ToolList } from "./tools.tsx";
+
+/** Characters of a command or an address that are shown. */
+const shownWhereChars = 60;
 
 export function Details({ server }: { server: PageServerEntry }) {
   const [isEditing, setEditing] = useState(false);
@@ -29,8 +33,16 @@ export function Details({ server }: { server: PageServerEntry }) {
         </p>
       )}
       <dl class="facts">
-        <Fact name="State" value={server.state === "broken" ? "broken" : server.stateText} />
-        <Fact name="Connection" value={[transport, where].filter(Boolean).join(" · ")} />
+        <Fact
+          name="State"
+          value={server.state === "broken" ? "broken" : server.stateText}
+          kind={server.state === "broken" ? "outcome bad" : ""}
+        />
+        <Fact
+          name="Connection"
+          value={[transport, where && shortened(where, shownWhereChars)].filter(Boolean).join(" · ")}
+          title={where}
+        />
         <Fact name="Version" value={[serverVersion, protocol && `MCP ${protocol}`].filter(Boolean).join(" · ")} />
         <Fact name="Confined by" value={server.sandbox ?? ""} />
         <Fact name="Denied tools" value={denied === undefined ? "" : String(denied)} />
@@ -83,7 +95,7 @@ function Repairs({ server: { name, state, isOwn, signIn, problem, needs }, onEdi
   return (
     <>
       {problem !== undefined && !checked && (
-        <p class="warning">
+        <p class={state === "broken" ? "warning bad" : "warning"}>
           <Text>{problem}</Text>
         </p>
       )}
@@ -120,7 +132,8 @@ function Repairs({ server: { name, state, isOwn, signIn, problem, needs }, onEdi
             <button type="button" class={isOff ? "primary" : ""} disabled={isRunning} onClick={() => void turn(isOff)}>
               {isOff ? "Enable" : "Disable"}
             </button>
-            <AskedButton question="Really remove it?" action={remove}>
+            <span class="apart" />
+            <AskedButton isDanger question="Really remove it?" action={remove}>
               Remove
             </AskedButton>
           </>
@@ -162,12 +175,21 @@ function Checked({ checked: { tools = 0, tookMs, problem, misfits } }: { checked
   );
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+interface FactProps {
+  name: string;
+  /** Nothing is shown if it is empty. */
+  value: string;
+  /** The whole value, if it is shortened. */
+  title?: string | undefined;
+  kind?: string;
+}
+
+function Fact({ name, value, title, kind = "" }: FactProps) {
   if (value === "") return null;
   return (
     <div>
       <dt>{name}</dt>
-      <dd>
+      <dd class={kind} title={title === undefined ? undefined : visible(title)}>
         <Text>{value}</Text>
       </dd>
     </div>

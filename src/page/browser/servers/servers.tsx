@@ -3,12 +3,16 @@ import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
 import type { PageServerEntry } from "../../servers-contract.ts";
+import { SearchField } from "../filter-form.tsx";
 import { Panel } from "../panel.tsx";
 import { useRoving } from "../roving.ts";
 import { Text } from "../text.tsx";
 import { AddServer } from "./add-server.tsx";
 import { Details } from "./details.tsx";
 import { needsRepair } from "./trouble.tsx";
+
+/** Number of servers above which the list can be searched. */
+const maxUnsearched = 12;
 
 interface ServersProps {
   state: PageState;
@@ -18,18 +22,41 @@ interface ServersProps {
 }
 
 export function Servers({ state, wanted, onChoose }: ServersProps) {
-  const servers = inOrder(state.servers);
+  const [sought, setSought] = useState<string>();
+  const all = inOrder(state.servers);
+  const servers = all.filter(hasLetters(sought ?? ""));
   const roving = useRoving(servers.map(({ name }) => name));
   const [isAdding, setAdding] = useState(state.servers.every(({ isOwn }) => !isOwn));
-  const chosen = servers.find(({ name }) => name === wanted) ?? servers[0];
+  const chosen = all.find(({ name }) => name === wanted) ?? all[0];
   const show = () => {
     // In one column, the details are below the list.
     if (matchMedia("(max-width: 900px)").matches) setTimeout(() => document.getElementById("server")?.scrollIntoView());
   };
   return (
     <div class="with-list">
-      <Panel id="servers" title="Servers">
-        {servers.length === 0 && <p class="empty">The config has no servers yet.</p>}
+      <Panel
+        id="servers"
+        title="Servers"
+        action={
+          <button
+            type="button"
+            aria-pressed={isAdding}
+            onClick={() => {
+              setAdding(true);
+              show();
+            }}
+          >
+            Add a server
+          </button>
+        }
+      >
+        {all.length === 0 && <p class="empty">The config has no servers yet.</p>}
+        {all.length > maxUnsearched && (
+          <div class="filters find-row">
+            <SearchField name="Find a server" placeholder="Find a server" value={sought} onChange={setSought} />
+          </div>
+        )}
+        {all.length > 0 && servers.length === 0 && <p class="empty">No server fits.</p>}
         <ul class="rows" {...roving.list}>
           {servers.map((server) => (
             <li key={server.name}>
@@ -61,17 +88,6 @@ export function Servers({ state, wanted, onChoose }: ServersProps) {
             </li>
           ))}
         </ul>
-        <button
-          type="button"
-          class="add"
-          aria-pressed={isAdding}
-          onClick={() => {
-            setAdding(true);
-            show();
-          }}
-        >
-          Add a server
-        </button>
       </Panel>
       {isAdding ? (
         <AddServer
@@ -85,6 +101,11 @@ export function Servers({ state, wanted, onChoose }: ServersProps) {
       )}
     </div>
   );
+}
+
+function hasLetters(sought: string): (server: PageServerEntry) => boolean {
+  const small = sought.trim().toLowerCase();
+  return ({ name, description = "" }) => `${name} ${description}`.toLowerCase().includes(small);
 }
 
 /** Those that need a person come first. */

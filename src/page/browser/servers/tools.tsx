@@ -6,7 +6,7 @@ import type { PageImpact, PageUndo } from "../../tools-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { Key, Text } from "../text.tsx";
+import { compareNames, Key, Text } from "../text.tsx";
 import { useConfigChanged } from "../undo.ts";
 
 /** Tools that are shown at first, and with each "Show more". */
@@ -46,7 +46,7 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
       <p class="empty">{unknownTools[state] ?? "Its tools are not known yet. They are listed on the first use."}</p>
     );
   }
-  const fitting = found.tools.filter(fits(filter));
+  const fitting = found.tools.filter(fits(filter)).sort((one, other) => compareNames(one.name, other.name));
   return (
     <div class="tools">
       <Filter

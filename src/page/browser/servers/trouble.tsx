@@ -2,7 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import type { PageServerEntry } from "../../servers-contract.ts";
 import { Panel } from "../panel.tsx";
-import { Text } from "../text.tsx";
+import { Quoted, Text } from "../text.tsx";
 
 const states: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
 
@@ -57,13 +57,12 @@ function Trouble({ server, onShow }: { server: PageServerEntry; onShow(): void }
             <span class={`outcome ${state === "broken" ? "bad" : "waiting"}`}>
               <Text>{problem === undefined ? stateText : state}</Text>
             </span>
-            {problem !== undefined && (
-              <span class="about">
-                {" "}
-                <Text>{problem.split("\n", 1)[0] ?? ""}</Text>
-              </span>
-            )}
           </p>
+        )}
+        {needsRepair(server) && problem !== undefined && (
+          <Quoted>
+            <Text>{problem.split("\n", 1)[0] ?? ""}</Text>
+          </Quoted>
         )}
         {held !== undefined && (
           <p>

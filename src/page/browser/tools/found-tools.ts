@@ -5,6 +5,7 @@ import type { PageFound, PageSearch, PageToolRow, PageToolTable, PageToolUse } f
 import { get } from "../client.ts";
 import { useLoaded } from "../notice.tsx";
 import type { Reason } from "../problem.tsx";
+import { compareNames } from "../text.tsx";
 
 /** Silence after which a text is searched. */
 const typedMs = 200;
@@ -151,8 +152,10 @@ const orders: Record<string, (tool: ListedTool) => number> = {
   last: ({ use }) => use?.lastAt ?? 0,
 };
 
-/** By a number, the highest first. Without an order, by server and name. */
+/** By a number, the highest first. Without an order, by name within each server. */
 function inOrder(tools: ListedTool[], order: string | undefined): ListedTool[] {
   const of = order === undefined ? undefined : orders[order];
-  return of ? tools.toSorted((one, other) => of(other) - of(one)) : tools;
+  if (of) return tools.toSorted((one, other) => of(other) - of(one));
+  const servers = Map.groupBy(tools, ({ row }) => row.server);
+  return [...servers.values()].flatMap((own) => own.sort((one, other) => compareNames(one.row.name, other.row.name)));
 }

@@ -44,7 +44,7 @@ export function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProp
     <FilterForm isSet={isSet} onClear={() => onChange({})}>
       <SearchField
         name="Search as an agent does"
-        placeholder="Search as an agent does: refund an order …"
+        placeholder="Search as an agent does"
         value={query.text}
         isFilter
         hasKey

@@ -4,7 +4,7 @@ import { grouped } from "../../../base/counted.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageToolState } from "../../tools-contract.ts";
 import { Age } from "../age.tsx";
-import { Text, ToolName } from "../text.tsx";
+import { FittedToolName, Text } from "../text.tsx";
 import { keptUnchanged } from "../unchanged.ts";
 import { useWindowRoving } from "../window-roving.ts";
 import { useIsWide, useWindowRows } from "../window-rows.ts";
@@ -171,9 +171,16 @@ function Row({
         />
       )}
       <StateChoice called={called} state={state} tabIndex={tabIndex} canChange={canChange} states={states} row={row} />
-      <button type="button" class="cell-tool" tabIndex={tabIndex} data-item={key} onClick={() => onShow(key)}>
+      <button
+        type="button"
+        class="cell-tool"
+        aria-label={called}
+        tabIndex={tabIndex}
+        data-item={key}
+        onClick={() => onShow(key)}
+      >
         {rank !== undefined && <span class="rank">{rank}</span>}
-        <ToolName server={server} tool={name} />
+        <FittedToolName server={server} tool={name} />
         {signature !== undefined && (
           <span class="signature">
             <Text>{signature}</Text>

@@ -22,9 +22,12 @@ interface ToolTableProps {
   door: string | undefined;
   onDoor(door: string | undefined): void;
   onExecution(id: string): void;
+  hasServers: boolean;
+  /** Shows the servers. */
+  onServers(): void;
 }
 
-export function ToolTableView({ choice, mark, door, onDoor, onExecution }: ToolTableProps) {
+export function ToolTableView({ choice, mark, door, onDoor, onExecution, hasServers, onServers }: ToolTableProps) {
   const [own, setQuery] = useState<ToolQuery>({});
   const query = useMemo(() => (door === undefined ? own : { ...own, door }), [own, door]);
   // A change of the config, or one of ours.
@@ -64,18 +67,20 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution }: ToolT
               </span>
             )}
           </h2>
-          <ToolFilters
-            query={query}
-            servers={servers}
-            doors={rules?.doors.map(({ name }) => name) ?? []}
-            onChange={change}
-          />
+          {(tools.length > 0 || door !== undefined) && (
+            <ToolFilters
+              query={query}
+              servers={servers}
+              doors={rules?.doors.map(({ name }) => name) ?? []}
+              onChange={change}
+            />
+          )}
           {picked.length > 0 && table?.canChange && (
             <ChosenBar tools={picked} states={states} onDone={() => setChosen(new Set())} />
           )}
         </div>
         {problem && <Problem reason={problem} />}
-        {table && tools.length === 0 && <NoTools door={door} />}
+        {table && tools.length === 0 && <NoTools door={door} onServers={hasServers ? undefined : onServers} />}
         {table && tools.length > 0 && lines.length === 0 && <p class="empty">No tool fits these filters.</p>}
         {table && lines.length > 0 && (
           <ToolList
@@ -110,12 +115,28 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution }: ToolT
   );
 }
 
-function NoTools({ door }: { door: string | undefined }) {
+interface NoToolsProps {
+  door: string | undefined;
+  /** Given if there are no servers: leads to the form for a new one. */
+  onServers: (() => void) | undefined;
+}
+
+function NoTools({ door, onServers }: NoToolsProps) {
+  if (door !== undefined) return <p class="empty">This door shows no tools.</p>;
+  if (onServers) {
+    return (
+      <div class="empty">
+        <p>There are no tools, because the config has no servers.</p>
+        <button type="button" class="primary" onClick={onServers}>
+          Add a server
+        </button>
+      </div>
+    );
+  }
   return (
     <p class="empty">
-      {door === undefined
-        ? "No tools are known yet. They are listed when a server starts for the first time: press Check in Servers, or run claudikins gen."
-        : "This door shows no tools."}
+      No tools are known yet. They are listed when a server starts for the first time: press Check in Servers, or run
+      claudikins gen.
     </p>
   );
 }

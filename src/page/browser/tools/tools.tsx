@@ -1,6 +1,7 @@
 /** Tools and policy: one table over all servers, the doors, and the rules. */
 import { useMemo, useState } from "preact/hooks";
 import type { PageState } from "../../contract.ts";
+import { TabName } from "../text.tsx";
 import { RulesView } from "./rules.tsx";
 import { ToolTableView } from "./tool-table.tsx";
 
@@ -10,9 +11,11 @@ type Tab = keyof typeof tabs;
 interface ToolsProps {
   state: PageState;
   onExecution(id: string): void;
+  /** Shows the servers. */
+  onServers(): void;
 }
 
-export function Tools({ state, onExecution }: ToolsProps) {
+export function Tools({ state, onExecution, onServers }: ToolsProps) {
   const [tab, setTab] = useState<Tab>("tools");
   const [door, setDoor] = useState<string>();
   const { servers, rulesMark } = state;
@@ -24,13 +27,23 @@ export function Tools({ state, onExecution }: ToolsProps) {
     <span class="tabs">
       {Object.entries(tabs).map(([each, title]) => (
         <button key={each} type="button" aria-pressed={each === tab} onClick={() => setTab(each as Tab)}>
-          {title}
+          <TabName>{title}</TabName>
         </button>
       ))}
     </span>
   );
   if (tab === "tools") {
-    return <ToolTableView choice={choice} mark={mark} door={door} onDoor={setDoor} onExecution={onExecution} />;
+    return (
+      <ToolTableView
+        choice={choice}
+        mark={mark}
+        door={door}
+        onDoor={setDoor}
+        onExecution={onExecution}
+        hasServers={servers.some(({ isOwn }) => isOwn)}
+        onServers={onServers}
+      />
+    );
   }
   return (
     <>
