@@ -48,6 +48,15 @@ export async function openPage(
   const requests: string[] = [];
   page.on("console", (message) => said.push(message.text()));
   page.on("pageerror", (error) => said.push(error.message));
+  // A defect of the server, whose answer says more than the console does.
+  page.on("response", (response) => {
+    if (response.status() !== 500) return;
+    const at = response.url();
+    response.text().then(
+      (text) => said.push(`${at}: ${text}`),
+      () => {},
+    );
+  });
   page.on("request", (request) => requests.push(request.url()));
   await page.goto(address.startsWith("/") ? `file://${address}` : address);
   return { page, said, requests, [Symbol.asyncDispose]: () => context.close() };
