@@ -117,8 +117,8 @@ async function serversAnswer(isChecked: boolean, flags: ConfigFlags, io: Io): Pr
   const document = {
     config: origin.kind === "demo" ? null : origin.file,
     ...(own && { ownConfig: own.file, replaced: own.replaced }),
-    // For JSON, the state is flattened into the facts of the server.
-    servers: servers.map(({ state, ...facts }) => ({ ...facts, ...state })),
+    // For JSON, the state is flattened into the facts of the server, without the words for the page.
+    servers: servers.map(({ state, ...facts }) => ({ ...facts, ...state, onPage: undefined })),
   };
   if (!flags.json && origin.kind === "demo") {
     await io.stderr.write("No config file: using the built-in demo server.\n\n");
