@@ -90,6 +90,7 @@ describe("the state", () => {
         ...broken,
         why: "did not start: its process exited with code 3",
         hint: "Run its command from the config by hand to see more.",
+        onPage: "Check its command, and look at its log.",
         failures: 1,
         retryAt: expect.any(Number),
         lasting: false,
