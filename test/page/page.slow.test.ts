@@ -463,12 +463,14 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using opened = await open();
       const { page } = opened;
       await page.keyboard.press("4");
+      const add = page.getByRole("button", { name: "Schedule with this input" });
+      await page.getByText("Run it at a time").click();
+      await page.getByText("Fill in above first: month").waitFor();
+      expect(await add.isDisabled()).toBe(true);
       // The keys of views are texts in a field.
       await page.getByRole("textbox", { name: "month text" }).pressSequentially("2026-1");
-      await page.getByText("Run it at a time").click();
       await page.getByLabel("How often").selectOption("by a cron expression");
       await page.getByRole("textbox", { name: "When" }).fill("at dawn");
-      const add = page.getByRole("button", { name: "Schedule with this input" });
       await add.click();
       await page.locator(".notice.failure").waitFor();
       expect(await notice(page)).toContain('"at dawn" is not a cron expression');
@@ -476,6 +478,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.getByLabel("Time zone").fill("Asia/Tokyo");
       await add.click();
       await page.getByText("Scheduled count. It runs next at").waitFor();
+      await page.getByText("They run while the daemon runs").waitFor();
       expect(scene.schedules().all()).toMatchObject([{ id: "count", zone: "Asia/Tokyo", input: { month: "2026-1" } }]);
       const end = details(page).getByRole("button", { name: "Unschedule" });
       await end.click();

@@ -9,7 +9,7 @@ import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { get } from "./client.ts";
 import { type Draft, TryIt } from "./editor/try-it.tsx";
 import { Executions } from "./executions.tsx";
-import { FiguresView } from "./figures/figures-view.tsx";
+import { FiguresView, type Span } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
 import { follow } from "./live.ts";
@@ -40,6 +40,7 @@ export function App() {
   const { place, go } = usePlace();
   const [query, setQuery] = useState<Query>({});
   const [callQuery, setCallQuery] = useState<CallQuery>(place.calls ? { tool: place.calls } : {});
+  const [span, setSpan] = useState<Span>("30");
   const [draft, setDraft] = useState<Draft>({ code: "", replaced: 0 });
   const [notice, setNotice] = useState<PageNotice>();
   const isRead = useRef(false);
@@ -233,6 +234,8 @@ export function App() {
           )}
           {view === "figures" && (
             <FiguresView
+              span={span}
+              onSpan={setSpan}
               mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
               onTool={(tool) => {
                 setCallQuery({ tool });

@@ -10,17 +10,18 @@ import { Chart } from "./chart.tsx";
 import { FigureTables } from "./tables.tsx";
 
 const spans = { "1": "Today", "7": "7 days", "30": "30 days", "90": "90 days", all: "All" } as const;
-type Span = keyof typeof spans;
+export type Span = keyof typeof spans;
 
 interface FiguresViewProps {
   /** Changes when something was called. */
   mark: string;
+  span: Span;
+  onSpan(span: Span): void;
   /** Shows the calls of a tool. */
   onTool(tool: string): void;
 }
 
-export function FiguresView({ mark, onTool }: FiguresViewProps) {
-  const [span, setSpan] = useState<Span>("30");
+export function FiguresView({ mark, span, onSpan, onTool }: FiguresViewProps) {
   const [turn, setTurn] = useState(0);
   const [figures] = useLoaded<PageFigures>(`figures?days=${span}`, turn);
   const [readAt, setReadAt] = useState(mark);
@@ -30,7 +31,7 @@ export function FiguresView({ mark, onTool }: FiguresViewProps) {
         <h2 id="figures">Figures</h2>
         <span class="tabs">
           {Object.entries(spans).map(([each, title]) => (
-            <button key={each} type="button" aria-pressed={each === span} onClick={() => setSpan(each as Span)}>
+            <button key={each} type="button" aria-pressed={each === span} onClick={() => onSpan(each as Span)}>
               <TabName>{title}</TabName>
             </button>
           ))}
@@ -49,7 +50,7 @@ export function FiguresView({ mark, onTool }: FiguresViewProps) {
         )}
       </div>
       {figures ? (
-        <Shown figures={figures} onAll={() => setSpan("all")} onTool={onTool} />
+        <Shown figures={figures} onAll={() => onSpan("all")} onTool={onTool} />
       ) : (
         <p class="about">Adding up …</p>
       )}

@@ -6,6 +6,7 @@ import { post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
+import { Text } from "../text.tsx";
 import { givenTexts, InputFields } from "./input-fields.tsx";
 import { timeIn } from "./schedules.tsx";
 import { cronOf, TimesFields, usualTimes } from "./times.tsx";
@@ -50,6 +51,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
   const { isRunning, run } = useAction();
   const [times, setTimes] = useState(usualTimes);
   const cron = cronOf(times);
+  const missing = program.inputs.filter((each) => each.isRequired && !Object.hasOwn(input, each.name));
   const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [id, setId] = useState("");
   const add = async () => {
@@ -76,9 +78,14 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
         <Field name="Time zone" example="Europe/Berlin" value={zone} onInput={setZone} />
         <Field name="Name of the schedule" about="optional" example={name} value={id} onInput={setId} />
         <div class="actions">
-          <button type="submit" disabled={isRunning || cron === ""}>
+          <button type="submit" disabled={isRunning || cron === "" || missing.length > 0}>
             {program.inputs.length === 0 ? "Schedule it" : "Schedule with this input"}
           </button>
+          {missing.length > 0 && (
+            <span class="about">
+              Fill in above first: <Text>{missing.map((each) => each.name).join(", ")}</Text>
+            </span>
+          )}
         </div>
       </form>
     </details>

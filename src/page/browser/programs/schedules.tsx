@@ -11,6 +11,10 @@ export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
   return (
     <section class="part" aria-labelledby="schedules">
       <h3 id="schedules">Schedules</h3>
+      <p class="about">
+        They run while the daemon runs, which this page keeps running. To start it when you log in:{" "}
+        <code>claudikins daemon enable</code>
+      </p>
       <ul class="lines">
         {schedules.map((schedule) => (
           <Line key={schedule.id} schedule={schedule} />

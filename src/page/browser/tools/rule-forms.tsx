@@ -35,11 +35,13 @@ export function Line({ remove, children }: { remove: (() => Promise<void>) | und
 interface FormProps {
   summary: string;
   submit: string;
+  /** Whether a field that is needed is empty. */
+  isIncomplete?: boolean;
   onSubmit(): Promise<void>;
   children: ComponentChildren;
 }
 
-export function Form({ summary, submit, onSubmit, children }: FormProps) {
+export function Form({ summary, submit, isIncomplete = false, onSubmit, children }: FormProps) {
   const { isRunning, run } = useAction();
   return (
     <div class="part">
@@ -54,7 +56,7 @@ export function Form({ summary, submit, onSubmit, children }: FormProps) {
         >
           {children}
           <div class="actions">
-            <button type="submit" class="primary" disabled={isRunning}>
+            <button type="submit" class="primary" disabled={isRunning || isIncomplete}>
               {submit}
             </button>
           </div>
@@ -80,7 +82,7 @@ export function ToolForm({ servers, onSubmit, children, ...props }: ToolFormProp
   };
   const choices = Object.fromEntries(servers.map((name) => [name, name]));
   return (
-    <Form {...props} onSubmit={submit}>
+    <Form {...props} isIncomplete={tool.trim() === ""} onSubmit={submit}>
       <Choice name="Server" value={server} choices={choices} onChoose={setWanted} />
       <Field name="Tool" example="get_issue" value={tool} onInput={setTool} />
       {children}
