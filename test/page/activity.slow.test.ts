@@ -158,7 +158,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByText("Nothing fits these filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await rows(page).last().click();
-    await page.getByRole("button", { name: "filter by crm.find_customer" }).click();
+    await page.getByRole("button", { name: "all its executions: crm.find_customer" }).click();
     await becomes(() => titles(page), [all[3]!]);
     expect(await page.locator(".chip").innerText()).toContain("find_customer");
   });

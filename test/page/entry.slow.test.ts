@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)(`The entry of a server in Chromium${
     expect(config()).toBe(text.replace('"no-such-program"', JSON.stringify(command)));
     await row(page, "echo").getByText("1 tool", { exact: true }).waitFor();
     await button(page, "Undo").click();
-    await page.getByText("Undone: the change of the entry of echo").waitFor();
+    await page.getByText('Undone: "the change of the entry of echo"').waitFor();
     expect(config()).toBe(text);
   });
 

@@ -77,7 +77,7 @@ describe.skipIf(chromiumPath === undefined)(`messages in Chromium${browserNote}`
     expect(readFileSync(scene.config, "utf8")).not.toBe(before);
     await page.keyboard.press("1");
     await page.keyboard.press("u");
-    await notice(page).getByText("Undone: mail.send_0 is denied").waitFor();
+    await notice(page).getByText('Undone: "mail.send_0 is denied"').waitFor();
     expect(readFileSync(scene.config, "utf8")).toBe(before);
     await page.clock.fastForward(9_000);
     await notice(page).waitFor({ state: "detached" });

@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     const { page } = opened;
     await button(page, "Check").click();
     const isSame = async (what: string) => {
-      await page.getByText(`Undone: ${what}`).waitFor();
+      await page.getByText(`Undone: "${what}"`).waitFor();
       expect(config()).toBe(text(fixture("echo")));
     };
     await page.getByRole("switch", { name: "echo may be called" }).click();

@@ -51,7 +51,7 @@ describe.skipIf(chromiumPath === undefined)(`tools in Chromium${browserNote}`, (
     await page.getByText("1 of 1 call in the last 7 days would have been denied: codex 1").waitFor();
     expect(JSON.parse(readFileSync(scene.config, "utf8")).mcpServers.shop.deny).toEqual(["refund"]);
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByText("Undone: shop.refund is denied").waitFor();
+    await page.getByText('Undone: "shop.refund is denied"').waitFor();
     expect(readFileSync(scene.config, "utf8")).toBe(before);
     expect(opened.said).toEqual([]);
   });

@@ -26,7 +26,7 @@ export function useConfigChanged(): (change: ConfigChange) => void {
     const takeBack = () =>
       run(async () => {
         await post("policy/undo", { undo });
-        notices.say(`Undone: ${what}`, undoneHint);
+        notices.say(`Undone: "${what}"`, undoneHint);
         undone?.();
       });
     notices.changed(said, hint, { what, run: () => void takeBack() });

@@ -67,9 +67,9 @@ function Call({ id, call, hasCode, wholeMs, onTool }: CallProps) {
             title="Only executions that have called this tool"
             onClick={() => onTool(server, tool)}
           >
-            filter
+            all its executions
             <span class="hidden">
-              {" by "}
+              {": "}
               <ToolName server={server} tool={tool} />
             </span>
           </button>

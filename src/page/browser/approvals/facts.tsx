@@ -76,7 +76,7 @@ export function Asker({ approval, title, facts, onExecution }: AskerProps) {
 
 /** A program that strangers may have told what to do with private data is pointed out. */
 export function ReadBefore({ reads, onCalls }: { reads: Facts["reads"]; onCalls: (() => void) | undefined }) {
-  if (reads.length === 0) return <p class="about">It has read nothing with a label.</p>;
+  if (reads.length === 0) return <p class="about">It has read no private data, and no texts of strangers.</p>;
   const labels = new Set(reads.map(({ label }) => label));
   const isRisky = labels.has("private") && labels.has("untrusted");
   return (
