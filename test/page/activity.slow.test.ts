@@ -158,7 +158,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByText("Nothing fits these filters.").waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await rows(page).last().click();
-    await page.getByRole("button", { name: "all its executions: crm.find_customer" }).click();
+    await page.getByRole("button", { name: "all its executions of crm.find_customer" }).click();
     await becomes(() => titles(page), [all[3]!]);
     expect(await page.locator(".chip").innerText()).toContain("find_customer");
   });
@@ -320,7 +320,7 @@ describe.skipIf(chromiumPath === undefined)(`Activity in Chromium${browserNote}`
     await page.getByRole("button", { name: "Show its calls so far" }).click();
     const list = page.locator(".call-list .call");
     await list.first().waitFor();
-    const withoutButton = (text: string) => text.replace(/filter\s+by \S+/, "");
+    const withoutButton = (text: string) => text.replace(/all its executions\s+of \S+/, "");
     expect((await list.allInnerTexts()).map((text) => withoutButton(text).split(/\n+/))).toEqual([
       ["crm.find_customer", "ok", "40 ms"],
       ["shop.list_orders", "failed", "40 ms"],

@@ -69,7 +69,7 @@ function Call({ id, call, hasCode, wholeMs, onTool }: CallProps) {
           >
             all its executions
             <span class="hidden">
-              {": "}
+              {" of "}
               <ToolName server={server} tool={tool} />
             </span>
           </button>
