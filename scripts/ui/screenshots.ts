@@ -56,9 +56,15 @@ try {
         await page.keyboard.press("3");
         await page.locator("#server").waitFor();
         await shot("ui-servers-light");
+        await page.keyboard.press("4");
+        await page.locator("#program").waitFor();
+        await shot("ui-programs-light");
         await page.keyboard.press("5");
         await page.locator(".tool-row").first().waitFor();
         await shot("ui-tools-light");
+        await page.keyboard.press("6");
+        await page.locator(".figures-head").waitFor();
+        await shot("ui-figures-light");
         await page.keyboard.press("7");
         await page.locator(".cm-content").click();
         await page.keyboard.type(
