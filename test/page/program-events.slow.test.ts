@@ -236,14 +236,14 @@ describe.skipIf(chromiumPath === undefined)(`the tests and events of a program i
     const { page } = opened;
     await page.getByText("It asks a model, which programs may not do.").waitFor();
     const told = page.getByRole("region", { name: "Tells others" });
-    await told.getByText("Nobody is told").waitFor();
+    await told.getByText("Only your agents are told").waitFor();
     await told.getByRole("button", { name: "Tell my agents" }).click();
     await told.getByText("if it failed or waits for a person, the next session of an agent").waitFor();
     expect(new Triggers(await place()).notificationsOf("next")).toMatchObject([
       { id: "next", notify: { kind: "agent" }, on: { kind: "after", when: ["failed", "waiting"] } },
     ]);
     await told.getByRole("button", { name: "Remove the notification next" }).click();
-    await told.getByText("Nobody is told").waitFor();
+    await told.getByText("Only your agents are told").waitFor();
     expect(new Triggers(await place()).notificationsOf("next")).toEqual([]);
     expect(opened.said).toEqual([]);
   });

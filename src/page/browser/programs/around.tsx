@@ -183,7 +183,7 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
       </div>
       {notifications.length === 0 && (
         <p class="empty">
-          Nobody is told what becomes of it. Your agents are told in their next session, if it failed or waits for you.
+          Only your agents are told what becomes of it: in their next session, if it failed or waits for you.
         </p>
       )}
       <ul class="lines">

@@ -58,7 +58,9 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
       />
       {!found.canChange && <p class="about">The demo has no config file, so its policy cannot be changed.</p>}
       <Rows tools={fitting.slice(0, most)} isDisabled={!found.canChange || isSaving} onChange={change} />
-      {fitting.length === 0 && <p class="empty">{filter === "" ? "It has no tools that can be called." : "No tool fits."}</p>}
+      {fitting.length === 0 && (
+        <p class="empty">{filter === "" ? "It has no tools that can be called." : "No tool fits."}</p>
+      )}
       {fitting.length > most && (
         <button type="button" onClick={() => setMost(most + shownToolsStep)}>
           Show more: {grouped(most)} of {grouped(fitting.length)} are shown

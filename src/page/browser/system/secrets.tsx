@@ -39,7 +39,7 @@ export function Secrets({ servers, onServer }: SecretsProps) {
       )}
       {found && secrets.length === 0 && (
         <p class="empty">
-          There are no secrets. An entry names one with <code>{"${secret:NAME}"}</code>.
+          There are no secrets. The entry of a server refers to one as <code>{"${secret:NAME}"}</code>.
         </p>
       )}
       <ul class="lines">
