@@ -215,6 +215,8 @@ export interface PageTool {
   labels: { label: "untrusted" | "private" | "public"; why: string }[];
   /** Why it is denied, as the end of a sentence. */
   denied?: string | undefined;
+  /** What happens now when it is called, in the words of the table of all tools. */
+  state: "allow" | "ask" | "deny";
   confirm: ConfirmMode;
   /** The place of this setting in the config. */
   confirmLine?: string | undefined;

@@ -10,7 +10,7 @@ import { homeOf } from "../config/locations.ts";
 import { matches } from "../config/pattern.ts";
 import { pathText, type ServerPolicy } from "../config/policy.ts";
 import { ownNameOf } from "../config/tool-edits.ts";
-import { confirmationOf, denialOf, effectOf } from "../policy/decision.ts";
+import { confirmationOf, denialOf, effectOf, toolStateOf } from "../policy/decision.ts";
 import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { stateProblem, stateText } from "../servers/state.ts";
 import { redactorOf } from "../servers/values/secrets.ts";
@@ -222,6 +222,7 @@ function toolOf(
     effect: effectOf(annotations),
     labels,
     denied,
+    state: toolStateOf(policy, name, annotations),
     confirm: confirmation?.mode ?? "never",
     confirmLine: confirmation?.line,
   };

@@ -147,6 +147,8 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
     await isSame("echo.echo is denied");
     await page.getByLabel("When you are asked about echo").selectOption("always");
     await page.getByText("Saved in the config: echo.echo will always ask").waitFor();
+    // The same words as in the table of all tools.
+    await page.getByRole("switch", { name: "echo may be called" }).getByText("Asks first").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await isSame("echo.echo will always ask");
     await button(page, "Disable").click();

@@ -137,6 +137,8 @@ function changeWords(what: Change): string {
   return what.access === "allowed" ? "may be called" : "is denied";
 }
 
+const switchWords = { allow: "Allowed", ask: "Asks first", deny: "Denied" };
+
 interface RowsProps {
   tools: PageTool[];
   isDisabled: boolean;
@@ -177,13 +179,13 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
               <button
                 type="button"
                 role="switch"
-                class="switch"
+                class={`switch ${tool.state}`}
                 aria-checked={denied === undefined}
                 aria-label={`${name} may be called`}
                 onClick={() => onChange(name, { access: denied === undefined ? "denied" : "allowed" })}
                 {...inRow}
               >
-                {denied === undefined ? "Allowed" : "Denied"}
+                {switchWords[tool.state]}
               </button>
               <select
                 aria-label={`When you are asked about ${name}`}
