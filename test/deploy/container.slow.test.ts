@@ -233,6 +233,7 @@ test("the compose file with two replicas has one port, one data folder, and a da
     environment: {
       CLAUDIKINS_DATABASE: "postgres://claudikins:${DATABASE_PASSWORD}@database/claudikins",
       CLAUDIKINS_SEALING_KEY: expect.stringMatching(/^\$\{CLAUDIKINS_SEALING_KEY:\?.*openssl rand -base64 32/),
+      CLAUDIKINS_BUCKET: "${CLAUDIKINS_BUCKET:-}",
     },
     deploy: { replicas: 2 },
     depends_on: { database: { condition: "service_healthy" } },
