@@ -97,7 +97,7 @@ export async function measurePieces({ countsTransactions, report }: MeasureOptio
   const env = { CLAUDIKINS_DATABASE: database };
   await using serve = await httpServe(folder, [], { env });
   await using host = await sdkHost(new URL("/mcp", serve.url).href);
-  // What is done once for a session or a server belongs to no piece of work.
+  // The first program also opens the session and starts the server. It is not measured.
   await host.execute("return await counting.read({})");
   const settle = () => Bun.sleep(countsTransactions ? statisticsMs : writtenMs);
   // The transactions of the start must not be those of the first piece.

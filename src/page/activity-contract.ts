@@ -161,7 +161,7 @@ export interface PageLoggedCall {
   at: number;
   server: string;
   tool: string;
-  outcome: "ok" | "tool_error" | "denied" | "failed" | "cancelled";
+  outcome: "ok" | "failed" | "denied" | "cancelled";
   /** The code of the error. */
   code?: string | undefined;
   /** The agent, or the kind of command. */

@@ -1,5 +1,6 @@
 /** The call log on the page: who called what, newest first, in pages. */
-import type { CallFilter, CallOutcome, CallPlace, StoredCall } from "../store/call-log.ts";
+import { outcomesOf, outcomeWords, shownOutcomes } from "../programs/call-log/outcome-words.ts";
+import type { CallFilter, CallPlace, StoredCall } from "../store/call-log.ts";
 import type { Store } from "../store/store.ts";
 import type { PageCalls, PageLoggedCall } from "./activity-contract.ts";
 import { RefusedRequest } from "./guard.ts";
@@ -17,16 +18,6 @@ interface AskedCalls {
   after: CallPlace | undefined;
 }
 
-type PageOutcome = "ok" | "failed" | "denied" | "cancelled";
-
-/** The outcomes that the page has one word for. */
-const outcomesOf: Record<PageOutcome, CallOutcome[]> = {
-  ok: ["ok"],
-  failed: ["failed", "tool_error"],
-  denied: ["denied"],
-  cancelled: ["cancelled"],
-};
-
 /** Throws RefusedRequest for a filter that the page does not make. */
 export function callsIn(search: URLSearchParams): AskedCalls {
   const condition = (name: string) => {
@@ -38,8 +29,8 @@ export function callsIn(search: URLSearchParams): AskedCalls {
   const [, at, id] = /^(\d{1,16}(?:\.\d{1,9})?)~([\w-]{1,60})$/.exec(after ?? "") ?? [];
   const areTimes = [since, until].every((time) => time === undefined || Number.isSafeInteger(Number(time)));
   const outcome = condition("outcome");
-  const isKnown = outcome === undefined || Object.hasOwn(outcomesOf, outcome);
-  if ((after !== undefined && id === undefined) || !areTimes || !isKnown) {
+  const shown = shownOutcomes.find((each) => each === outcome);
+  if ((after !== undefined && id === undefined) || !areTimes || (outcome !== undefined && !shown)) {
     throw new RefusedRequest(400, "The filter is not as expected");
   }
   return {
@@ -50,7 +41,7 @@ export function callsIn(search: URLSearchParams): AskedCalls {
       execution: condition("execution"),
       since: since === undefined ? undefined : Number(since),
       until: until === undefined ? undefined : Number(until),
-      outcomes: outcome === undefined ? undefined : outcomesOf[outcome as PageOutcome],
+      outcomes: shown && outcomesOf(shown),
     },
     who: condition("who"),
     after: id === undefined ? undefined : { at: Number(at), id },
@@ -91,7 +82,7 @@ function shown(call: StoredCall): PageLoggedCall {
     at,
     server,
     tool,
-    outcome: call.approval === "denied" ? "denied" : outcome,
+    outcome: outcomeWords[outcome],
     code: code ?? undefined,
     by: agent ?? startedBy,
     person: call.personName ?? call.person ?? (token === null ? undefined : `token ${token}`),

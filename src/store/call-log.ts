@@ -83,8 +83,6 @@ export interface CallFilter {
   /** As `server.tool`. */
   tool?: string | undefined;
   execution?: string | undefined;
-  /** Calls with another outcome than `ok`. */
-  failed?: boolean | undefined;
   /** Calls with one of these outcomes. */
   outcomes?: readonly CallOutcome[] | undefined;
 }
@@ -190,16 +188,14 @@ function readCalls(filter: CallFilter, { order, limit, after }: ReadCalls): Work
     filter.server === undefined ? "" : "server = $server",
     filter.tool === undefined ? "" : "server || '.' || tool = $tool",
     filter.execution === undefined ? "" : "execution = $execution",
-    filter.failed ? "outcome <> 'ok'" : "",
     filter.outcomes === undefined ? "" : isOneOf("outcome", "outcomes"),
     after === undefined ? "" : `(at, id) ${isNewestFirst ? "<" : ">"} ($afterAt, $afterId)`,
   ].filter(Boolean);
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const direction = isNewestFirst ? "DESC" : "ASC";
-  const { failed: _, ...values } = filter;
   return all(
     `SELECT ${callColumns} FROM claudikins.call_log ${where} ORDER BY at ${direction}, id ${direction} LIMIT $limit`,
-    { ...values, limit, ...(after ? { afterAt: after.at, afterId: after.id } : {}) },
+    { ...filter, limit, ...(after ? { afterAt: after.at, afterId: after.id } : {}) },
   );
 }
 

@@ -79,6 +79,15 @@ describe("the list", () => {
     expect(await found("--door", "qa")).toEqual(["a"]);
     expect(await found("--execution", "e1")).toEqual(["b"]);
     expect(await found("--failed")).toEqual(["d", "b"]);
+    expect(await found("--outcome", "ok")).toEqual((await found()).filter((id) => !["d", "b"].includes(id)));
+    expect(
+      [
+        ...(await found("--outcome", "failed")),
+        ...(await found("--outcome", "denied")),
+        ...(await found("--outcome", "cancelled")),
+      ].sort(),
+    ).toEqual(["b", "d"]);
+    expect(await found("--outcome", "ok", "--failed")).toEqual([]);
     expect(await found("--since", "1h", "--server", "crm")).toEqual(["d", "c"]);
   });
 

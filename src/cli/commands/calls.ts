@@ -5,10 +5,18 @@ import { durationText } from "../../base/duration.ts";
 import { about, either, list as listOf, nothing, number, oneOf, record, text, time } from "../../base/json-shape.ts";
 import { callersNamed } from "../../page/calls.ts";
 import { callFigures, callFiguresKeys, callGroups, starterTexts } from "../../programs/call-log/figures.ts";
+import { outcomeWords, shownOutcomes } from "../../programs/call-log/outcome-words.ts";
 import { configText } from "../../programs/trace/record-text.ts";
 import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";
 import { scopeText } from "../../store/approval.ts";
-import { type CallFilter, callOutcomes, callStarters, eachCall, type StoredCall } from "../../store/call-log.ts";
+import {
+  type CallFilter,
+  type CallOutcome,
+  callOutcomes,
+  callStarters,
+  eachCall,
+  type StoredCall,
+} from "../../store/call-log.ts";
 import { openStore } from "../../store/open.ts";
 import type { Store } from "../../store/store.ts";
 import { toolId } from "../../tools/model.ts";
@@ -32,6 +40,10 @@ const filterArgs = {
   door: option("Only calls behind this door", { valueHint: "name", complete: "door" }),
   execution: option("Only calls of this execution", { valueHint: "id", complete: "execution" }),
   since: option("Only calls since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),
+  outcome: option("Only calls with this outcome: ok, failed, denied or cancelled", {
+    valueHint: "outcome",
+    ...oneWordOf(shownOutcomes),
+  }),
   failed: flag("Only calls that were not answered with success"),
 } as const;
 
@@ -97,7 +109,7 @@ export const list = command({
       calls.some(({ door }) => door !== null) ? ["door", ({ door }) => door ?? ""] : undefined,
       configs.size > 1 ? [{ path: "config" }, ({ config }) => configText(config)] : undefined,
       [{ text: "tool" }, ({ server, tool }) => toolId(server, tool)],
-      ["outcome", ({ outcome, code }) => stateCell(outcome === "failed" ? (code ?? outcome) : outcomeTexts[outcome])],
+      ["outcome", ({ outcome, code }) => stateCell(outcome === "failed" ? (code ?? outcome) : outcomeWords[outcome])],
       calls.some(({ approval }) => approval !== null)
         ? ["decision", ({ approval }) => approvalText(approval)]
         : undefined,
@@ -163,13 +175,15 @@ export const figures = command({
 });
 
 async function filterOf(
-  { user, server, tool, door, execution, since, failed }: ArgumentValues<typeof filterArgs>,
+  { user, server, tool, door, execution, since, outcome, failed }: ArgumentValues<typeof filterArgs>,
   store: Store,
   { env }: Pick<Io, "env">,
 ): Promise<CallFilter> {
   const tokens = readTokens(env).filter(({ name }) => name === user);
   const who = user === undefined ? undefined : [...(await callersNamed(user, store.people)), ...tokens.map(tokenId)];
-  return { who, server, tool, door, execution, since, failed };
+  const isWanted = (each: CallOutcome) =>
+    (outcome === undefined || outcomeWords[each] === outcome) && !(failed && each === "ok");
+  return { who, server, tool, door, execution, since, outcomes: callOutcomes.filter(isWanted) };
 }
 
 function whoseOf({ personName, person, token }: StoredCall): string {
@@ -180,14 +194,6 @@ function byOf({ agent, startedBy, program }: StoredCall): string {
   const by = agent ?? starterTexts[startedBy];
   return program === null ? by : `${by}, ${program}`;
 }
-
-const outcomeTexts: Record<StoredCall["outcome"], string> = {
-  ok: "ok",
-  tool_error: "failed",
-  denied: "denied",
-  failed: "failed",
-  cancelled: "cancelled",
-};
 
 function approvalText(approval: string | null): string {
   if (approval === "once") return "approved";

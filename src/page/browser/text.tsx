@@ -57,7 +57,7 @@ export function shortened(text: string, chars: number): string {
 }
 
 interface QuotedProps {
-  /** Who says it, or what it is about, if nothing above it says so. */
+  /** Names the speaker or the subject, if nothing above the quotation does. */
   caption?: ComponentChildren;
   children: ComponentChildren;
 }

@@ -92,7 +92,7 @@ export class Bucket {
     }
   }
 
-  /** Whoever can write to the database chooses the name. */
+  /** The name comes from the database, so others may have written it. */
   #keyOf(name: string): string {
     if (!namePattern.test(name)) throw new Error("the name of an object is not one that was given");
     return `${this.#address.prefix}${name}`;

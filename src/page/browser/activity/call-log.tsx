@@ -14,6 +14,8 @@ import { Text, ToolName } from "../text.tsx";
 /** Silence after which typed conditions count. */
 const typedMs = 250;
 
+const outcomes: readonly PageLoggedCall["outcome"][] = ["ok", "failed", "denied", "cancelled"];
+
 export interface CallQuery {
   who?: string | undefined;
   tool?: string | undefined;
@@ -62,7 +64,7 @@ export function CallLog({ query, onQuery, servers, hasOthers, mark, onChoose }: 
           name="Outcome"
           value={query.outcome}
           any="Any outcome"
-          choices={named(["ok", "failed", "denied", "cancelled"])}
+          choices={named(outcomes)}
           onChange={(outcome) => set({ outcome })}
         />
         <WhenFields hours={query.hours} day={query.day} onChange={set} />
@@ -181,7 +183,7 @@ function Row({ call, hasPeople, onChoose }: RowProps) {
         )}
       </th>
       <td class={`outcome ${kindOf(outcome)}`}>
-        {outcome === "tool_error" ? "failed" : outcome}
+        {outcome}
         {code !== undefined && code !== "POLICY_DENIED" && <span class="about"> {visible(code)}</span>}
       </td>
       {hasPeople && (

@@ -56,7 +56,7 @@ function Clipped({ children }: { children: ComponentChildren }) {
     if (!box) return undefined;
     const linePixels = Number.parseFloat(getComputedStyle(box).lineHeight);
     const look = () => setBelow(Math.floor((box.scrollHeight - box.clientHeight - box.scrollTop) / linePixels));
-    // What is in the box may be opened and closed.
+    // A person can open and close the values in the box.
     const sizes = new ResizeObserver(look);
     for (const each of [box, ...box.children]) sizes.observe(each);
     box.addEventListener("scroll", look, { passive: true });

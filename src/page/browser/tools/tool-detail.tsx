@@ -111,7 +111,7 @@ export function ToolDetail({ row, door, canChange, states, mark, onClose, onExec
         {calls.map(({ id, at, outcome, by, program, execution, durationMs }) => (
           <li key={id} class="last-call">
             <span class={`outcome ${outcome === "ok" ? "good" : outcome === "cancelled" ? "waiting" : "bad"}`}>
-              {outcome === "tool_error" ? "failed" : outcome}
+              {outcome}
             </span>
             {execution === undefined ? (
               <Text>{program ?? by}</Text>
