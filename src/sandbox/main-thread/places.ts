@@ -18,8 +18,11 @@ const placeLookMs = 5;
 /** Maximum number of programs that give up their place in memory while they wait for a person. Further programs keep it. */
 const maxProgramsWithoutPlace = 100;
 
-/** CPU time for handling a program on all threads, beside the time of its own code: its request, its text, its answer. A measured value. */
-const programOverheadMs = 10;
+/**
+ * CPU time of a program on its worker's thread, beside the time of its own code. A measured value. The time on the main thread does not
+ * count, because the shared cores leave out the main thread.
+ */
+const programOverheadMs = 1;
 
 /** How a program waits for its turn. */
 export interface Turn extends Caller {
