@@ -19,7 +19,7 @@ import { calledId } from "../seen-calls.ts";
 const collectedResultChars = 4 * megabyte;
 
 /** CPU time that a call takes in this process and in a fast server. A measured value, like the next one. */
-const callOverheadMs = 1.5;
+const callOverheadMs = 0.5;
 
 /** The same for each million characters of its result. */
 const resultOverheadMs = 100;
