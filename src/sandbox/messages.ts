@@ -92,10 +92,13 @@ export interface DeadlineMessage {
   deadline: number;
 }
 
-/** A question of the check and the advice: for the details of a tool, whether it refuses wrong arguments, or for tools that fit some words. */
-export type LookupQuestion = { namespace: string; name: string; refuses?: true } | { words: string; limit: number };
+/** A question of the check and the advice: for a part of a tool, whether it refuses wrong arguments, or for tools that fit some words. */
+export type LookupQuestion =
+  | { namespace: string; name: string; part: "inputSchema" | "signature" | "isRefused" }
+  | { words: string; limit: number };
 
-export type LookupAnswer = Pick<KnownFunction, "inputSchema" | "signature"> | Suggestion[] | boolean;
+/** The part of the tool that was asked for, or the suggestions. */
+export type LookupAnswer = KnownFunction["inputSchema"] | string | Suggestion[] | boolean;
 
 export type ToWorker =
   | PrepareMessage

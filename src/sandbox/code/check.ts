@@ -44,9 +44,9 @@ function findingsIn(tree: Tree, { namespaces, suggest, refuses }: ToolLookup): C
     if (found) {
       const { tool, called } = found;
       if (called.namespace.name === textFunction.namespace && takesText(call, tool)) return [];
-      const signatures = tool.signature ? [tool.signature] : [];
       const mistakes = argumentMistakes(call, tool, `${called.server}.${tool.jsName ?? tool.name}`, tree.code);
-      if (mistakes.length > 0 && refuses?.(called.namespace.name, tool.name) === false) return [];
+      if (mistakes.length === 0 || refuses?.(called.namespace.name, tool.name) === false) return [];
+      const signatures = tool.signature ? [tool.signature] : [];
       return mistakes.map((each) => ({ ...each, code: "INVALID_ARGUMENTS", signatures }));
     }
     const called = calledFunction(call, scope);

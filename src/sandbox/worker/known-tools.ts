@@ -2,7 +2,7 @@
 import type { Bindings, KnownFunction, Namespace, Suggestion } from "../contract.ts";
 import type { LookupAnswer, LookupQuestion } from "../messages.ts";
 
-/** Tools that one execution asks about for the check and the advice. Others stay unknown. */
+/** Questions about tools that one execution asks for the check and the advice. The rest stays unknown. */
 const maxKnownTools = 500;
 
 /** Searches that one execution makes for the check and the advice. Others find nothing. */
@@ -13,8 +13,6 @@ const maxKnownSearchChars = 500;
 
 /** Rounds of questions about tools: an answer may lead to more. */
 const maxKnownToolsRounds = 5;
-
-type ToolDetails = Pick<KnownFunction, "inputSchema" | "signature">;
 
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly namespaces: Namespace[];
@@ -51,7 +49,7 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
 
   /** False if it is not known. */
   readonly refuses = (namespace: string, name: string): boolean =>
-    this.#answer({ namespace, name, refuses: true }) === true;
+    this.#answer({ namespace, name, part: "isRefused" }) === true;
 
   /** The answer, if it is known; else undefined, and `resolved` asks the question after this run. */
   #answer(question: LookupQuestion): LookupAnswer | undefined {
@@ -68,9 +66,8 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   #withDetails(namespace: Namespace): Namespace {
     const { functions } = namespace;
     if (functions === "any") return namespace;
-    const detailsOf = (name: string) => {
-      return this.#answer({ namespace: namespace.name, name }) as ToolDetails | undefined;
-    };
+    const partOf = (name: string, part: "inputSchema" | "signature") =>
+      this.#answer({ namespace: namespace.name, name, part });
     let made: KnownFunction[] | undefined;
     return {
       ...namespace,
@@ -79,10 +76,10 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
           name,
           jsName,
           get inputSchema() {
-            return detailsOf(name)?.inputSchema;
+            return partOf(name, "inputSchema");
           },
           get signature() {
-            return detailsOf(name)?.signature;
+            return partOf(name, "signature") as string | undefined;
           },
         }));
         return made;
@@ -104,10 +101,10 @@ export async function answersTo(questions: readonly LookupQuestion[], bindings: 
   const byName = new Map(bindings.namespaces.map((namespace) => [namespace.name, namespace]));
   const answers = questions.map((question): LookupAnswer | Promise<LookupAnswer> => {
     if ("words" in question) return bindings.suggest?.(question.words, question.limit) ?? [];
-    if (question.refuses) return bindings.refuses?.(question.namespace, question.name).catch(() => false) ?? true;
-    const functions = byName.get(question.namespace)?.functions ?? "any";
-    const found = functions === "any" ? undefined : functions.find((each) => each.name === question.name);
-    return { inputSchema: found?.inputSchema, signature: found?.signature };
+    const { namespace, name, part } = question;
+    if (part === "isRefused") return bindings.refuses?.(namespace, name).catch(() => false) ?? true;
+    const functions = byName.get(namespace)?.functions ?? "any";
+    return functions === "any" ? undefined : functions.find((each) => each.name === name)?.[part];
   });
   return Promise.all(answers);
 }
