@@ -71,13 +71,6 @@ export const decisionBody = z.union([
 ]);
 export type DecisionBody = z.infer<typeof decisionBody>;
 
-/** Has exactly one of `access` and `confirm`. `tool` is a name, or a pattern of the config. */
-export const policyBody = z.union([
-  z.strictObject({ server: name, tool: name, access: z.enum(["allowed", "denied"]) }),
-  z.strictObject({ server: name, tool: name, confirm: z.enum(confirmModes) }),
-]);
-export type PolicyBody = z.infer<typeof policyBody>;
-
 /** Tools of one change. Each is written into the config, which is read again for it. */
 const maxChangedTools = 500;
 

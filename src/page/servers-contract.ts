@@ -215,9 +215,8 @@ export interface PageTool {
   labels: { label: "untrusted" | "private" | "public"; why: string }[];
   /** Why it is denied, as the end of a sentence. */
   denied?: string | undefined;
-  /** What happens now when it is called, in the words of the table of all tools. */
+  /** What happens now when it is called. */
   state: "allow" | "ask" | "deny";
-  confirm: ConfirmMode;
-  /** The place of this setting in the config. */
-  confirmLine?: string | undefined;
+  /** The place in the config that decides the state. Undefined if nothing does. */
+  line?: string | undefined;
 }

@@ -1,7 +1,7 @@
 /** The messages about the tools of all servers between the page and its server: see contract.ts. */
 import type { PageTool } from "./servers-contract.ts";
 
-export type PageToolState = "allow" | "ask" | "deny";
+export type PageToolState = PageTool["state"];
 
 /** The tools of all servers: `GET api/policy/tools`, with `door=NAME` as the door sees them. */
 export interface PageToolTable {
@@ -12,11 +12,8 @@ export interface PageToolTable {
   canChange: boolean;
 }
 
-export interface PageToolRow extends Pick<PageTool, "name" | "shownAs" | "description" | "effect"> {
+export interface PageToolRow extends Pick<PageTool, "name" | "shownAs" | "description" | "effect" | "state" | "line"> {
   server: string;
-  state: PageToolState;
-  /** The place in the config that decides the state. Undefined if nothing does. */
-  line?: string | undefined;
   labels: PageTool["labels"][number]["label"][];
   /** The rules of the config that can apply to a call. */
   rules: { line: string; text: string }[];
