@@ -32,7 +32,7 @@ async function show(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
-  prepare?: (page: Page) => Promise<void>,
+  prepare?: (page: Page) => Promise<unknown>,
 ): Promise<WatchedPage> {
   const opened = await openPage(browser, url, { reducedMotion: "reduce", ...options });
   opened.page.setDefaultTimeout(15_000);
