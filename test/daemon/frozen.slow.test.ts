@@ -21,12 +21,17 @@ test.skipIf(process.platform === "win32")(
     const text = `error: The daemon of ${project.config} (process ${pid}) runs, but does not answer: it was paused, or hangs\n`;
     const end = `claudikins daemon stop --now --config ${project.config}`;
     const hint = `\nhint: Let a paused process continue: kill -CONT ${pid}. To end it by force: ${end}\n`;
-    expect(await project.claudikins("daemon", "status")).toMatchObject({ stdout: "", stderr: text + hint });
-    const { stdout } = await project.claudikins("daemon", "status", "--json");
+    // Each waits ten seconds for an answer.
+    const [status, { stdout }, stopping, found] = await Promise.all([
+      project.claudikins("daemon", "status"),
+      project.claudikins("daemon", "status", "--json"),
+      project.claudikins("daemon", "stop"),
+      project.claudikins("doctor", "--no-servers"),
+    ]);
+    expect(status).toMatchObject({ stdout: "", stderr: text + hint });
     const silent = [{ pid, config: project.config, log: expect.stringContaining(".log") }];
     expect(JSON.parse(stdout)).toEqual({ daemons: [], silent });
-    expect(await project.claudikins("daemon", "stop")).toMatchObject({ exitCode: 4, stderr: text + hint });
-    const found = await project.claudikins("doctor", "--no-servers");
+    expect(stopping).toMatchObject({ exitCode: 4, stderr: text + hint });
     expect(found.stdout).toContain(
       `(process ${pid} of ${project.config}) runs, and did not answer within 10 s: it is busy, was paused, or hangs`,
     );

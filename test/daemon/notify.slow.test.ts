@@ -83,3 +83,14 @@ test("only the first answer of the next session says what has ended", async () =
   expect(await text()).toEqual([false, false]);
   await run("daemon", "stop", "--all");
 });
+
+/** Less than the time for which the daemon waits for commands and webhooks that are under way. */
+const restMs = 4_000;
+
+test("a daemon ends at once if no notification is under way", async () => {
+  await saved("return 7;");
+  await run("programs", "notify", "nightly", "--command", "true");
+  const begun = performance.now();
+  await run("daemon", "stop", "--all");
+  expect(performance.now() - begun).toBeLessThan(restMs);
+});

@@ -24,7 +24,7 @@ import {
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram, testEnvironment } from "../../support/process.ts";
-import { openReplicas } from "../../support/replicas.ts";
+import { killReplica, openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -123,7 +123,7 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     const body = JSON.stringify(executeRequest(7, "await sleep(60_000)"));
     const events = eventsOf(await fetch(b.url, { method: "POST", headers, body }));
     const { value: first } = await events.next();
-    a.signal("SIGKILL" as "SIGTERM");
+    await killReplica(a, server, set.database);
     expect(await events.next().catch(String)).toContain("closed");
     const resumed = await fetch(b.url, { headers: { ...headers, "last-event-id": first!.id! } });
     expect(JSON.parse(await resultText(resumed)).message).toContain("the answer is lost");
@@ -150,7 +150,7 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     const { sessionId } = host.transport;
     const running = host.execute("await sleep(60_000)").catch(String);
     await Bun.sleep(500);
-    a.signal("SIGKILL" as "SIGTERM");
+    await killReplica(a, server, set.database);
     toFirst.first = false;
     expect(await running).toContain("The replica that ran this request has ended, and the answer is lost");
     expect(await host.execute(askName)).toBe("Ada");
