@@ -24,6 +24,9 @@ const lastTable = "claudikins_jobs.job";
 /** Time from the beginning to the first replica that leaves, and from each to the next. */
 const everyMs = 30_000;
 
+/** Time from the end of a lock to the next one. Everything works again before. */
+const restMs = 7_000;
+
 /** Longer than the lease of a replica, which is 15 s. */
 const freezeMs = 17_000;
 
@@ -33,7 +36,7 @@ export function trialOf(replicas: number, tables: readonly string[] | undefined,
   let atMs = 10_000;
   const add = (kind: Disturbance["kind"], forMs: number, more: Partial<Disturbance> = {}) => {
     plan.push({ kind, atMs, forMs, which: 0, ...more });
-    atMs += Math.max(everyMs, forMs + 10_000);
+    atMs += kind === "lock" ? forMs + restMs : everyMs;
   };
   // The oldest is the first. A new one is started after each.
   for (let number = 0; number < replicas; number++) add("drain", 0);
