@@ -174,6 +174,26 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
+  test("of replicas that take a session over at the same time, one does, and the others pass its requests on", async () => {
+    configure();
+    await using set = await replicas(3);
+    const [a, b, c] = set.all as [HttpServe, HttpServe, HttpServe];
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => rawSession(a.url)));
+    a.signal("SIGTERM");
+    expect(await a.exited).toBe(0);
+    const answers = await Promise.all(
+      sessions.flatMap(({ id }) =>
+        [b, c, b, c].map((replica, number) => {
+          const headers = { ...json, "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" };
+          const body = JSON.stringify(executeRequest(5 + number, `return "here"`));
+          return fetch(replica.url, { method: "POST", headers, body });
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(await Promise.all(answers.map(resultText))).toEqual(answers.map(() => "here"));
+  });
+
   test("a replica that stands still loses its sessions, and later passes their requests on", async () => {
     configure();
     await using set = await replicas(2);
