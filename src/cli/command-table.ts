@@ -161,7 +161,7 @@ export const commands: CommandTable = {
         logs: "Show the daemon's log",
         stop: "Stop the daemon of this config and its servers",
       }),
-      ...parts(() => import("./commands/daemon-restart.ts"), { restart: "Restart one of its servers" }),
+      ...parts(() => import("./commands/daemon.ts"), { restart: "Restart one of its servers" }),
       ...parts(() => import("./commands/daemon-service.ts"), {
         enable: "Start the daemon whenever you log in",
         disable: "Do not start it any more",

@@ -30,8 +30,7 @@ import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
 import { daysIn, readFigures } from "./figures.ts";
-import { firstProgram } from "./first-program.ts";
-import { FirstVisit } from "./first-visit.ts";
+import { FirstVisit, firstProgram } from "./first-visit.ts";
 import {
   acceptBody,
   againBody,
@@ -79,12 +78,11 @@ import { noFile, RuleChanges } from "./rules.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
-import type { PageTools } from "./servers-contract.ts";
+import type { PageTools, PageUndo } from "./servers-contract.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 import { type DaemonControl, SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
-import type { PageUndo } from "./tools-contract.ts";
 import { UndoneChanges } from "./undone-changes.ts";
 
 interface PageApiOptions {

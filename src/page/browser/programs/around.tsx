@@ -10,8 +10,7 @@ import { get, post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";
 import { NewNotification } from "./new-notification.tsx";
-import { NewTest } from "./new-test.tsx";
-import { NewTrigger } from "./new-trigger.tsx";
+import { NewTest, NewTrigger } from "./new-trigger.tsx";
 
 interface AroundProps {
   program: PageProgram;

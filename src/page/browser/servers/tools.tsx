@@ -1,8 +1,15 @@
 /** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
-import type { ConfirmMode, DeniedPattern, PageServerEntry, PageTool, PageTools } from "../../servers-contract.ts";
-import type { PageImpact, PageUndo } from "../../tools-contract.ts";
+import type {
+  ConfirmMode,
+  DeniedPattern,
+  PageImpact,
+  PageServerEntry,
+  PageTool,
+  PageTools,
+  PageUndo,
+} from "../../servers-contract.ts";
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";

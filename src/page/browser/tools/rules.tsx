@@ -1,7 +1,7 @@
 /** Doors, rules, labels and edits of tools, which are lines of the config. They are listed, added and removed here. */
 import { useState } from "preact/hooks";
 import type { PageRule, PageRules } from "../../contract.ts";
-import type { PageUndo } from "../../tools-contract.ts";
+import type { PageUndo } from "../../servers-contract.ts";
 import { post } from "../client.ts";
 import { Field } from "../field.tsx";
 import { useLoaded } from "../notice.tsx";

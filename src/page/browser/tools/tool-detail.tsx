@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../../../base/duration.ts";
 import type { PageCalls } from "../../activity-contract.ts";
-import type { PageToolAbout, PageToolRow, PageToolState } from "../../tools-contract.ts";
+import type { PageToolAbout, PageToolRow, PageToolState } from "../../servers-contract.ts";
 import { Age } from "../age.tsx";
 import { useLoaded } from "../notice.tsx";
 import { ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";

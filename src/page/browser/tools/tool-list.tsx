@@ -2,7 +2,7 @@
 import { useCallback, useMemo, useRef } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { visible } from "../../../policy/visible.ts";
-import type { PageToolState } from "../../tools-contract.ts";
+import type { PageToolState } from "../../servers-contract.ts";
 import { Age } from "../age.tsx";
 import { FittedToolName, Text } from "../text.tsx";
 import { keptUnchanged } from "../unchanged.ts";
