@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageProgram, PageRecorded, PageTriggered } from "../../programs-contract.ts";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
+import { ChoiceField, Field, LinesField, SubmitForm } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
-import { Text } from "../text.tsx";
+import { CodeText } from "../text.tsx";
 import { givenTexts, InputFields, namedLines } from "./input-fields.tsx";
 
 const kinds = {
@@ -56,20 +56,12 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
       await onMade();
     });
   const choice = (key: string, title: string, choices: readonly string[]) => (
-    <label class="field">
-      <span>{title}</span>
-      <select
-        aria-label={title}
-        value={form[key] ?? choices[0]}
-        onChange={(event) => set(key)(event.currentTarget.value)}
-      >
-        {choices.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      name={title}
+      value={form[key] ?? choices[0] ?? ""}
+      choices={Object.fromEntries(choices.map((each) => [each, each]))}
+      onChoose={set(key)}
+    />
   );
   const field = (key: string, title: string, more: { about?: string; help?: string; example?: string } = {}) => (
     <Field name={title} value={form[key] ?? ""} onInput={set(key)} {...more} />
@@ -80,16 +72,11 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
         <div class="warning" role="status">
           <p>
             The path of the webhook, below the address of <code>claudikins serve --http</code>:{" "}
-            <code>
-              <Text>{made.path}</Text>
-            </code>
+            <CodeText>{made.path}</CodeText>
           </p>
           {made.secret !== undefined && (
             <p>
-              Its secret, shown only now:{" "}
-              <code>
-                <Text>{made.secret}</Text>
-              </code>
+              Its secret, shown only now: <CodeText>{made.secret}</CodeText>
             </p>
           )}
           <button type="button" onClick={() => setMade(undefined)}>
@@ -99,27 +86,8 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
       )}
       <details>
         <summary>Start it after an event</summary>
-        <form
-          class="fields"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void add();
-          }}
-        >
-          <label class="field">
-            <span>Start it when</span>
-            <select
-              aria-label="Start it when"
-              value={kind}
-              onChange={(event) => setKind(event.currentTarget.value as Kind)}
-            >
-              {Object.entries(kinds).map(([each, words]) => (
-                <option key={each} value={each}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+        <SubmitForm onSubmit={add}>
+          <ChoiceField name="Start it when" value={kind} choices={kinds} onChoose={setKind} />
           {kind === "webhook" && (
             <>
               {choice("sender", "Sender", senders)}
@@ -150,18 +118,13 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
             texts={texts}
             onInput={setTexts}
           />
-          <label class="field">
-            <span>
-              Inputs that are made of the event <span class="about">one a line, optional</span>
-            </span>
-            <textarea
-              rows={2}
-              spellcheck={false}
-              placeholder="number=event.body.issue.number"
-              value={form["map"] ?? ""}
-              onInput={(event) => set("map")(event.currentTarget.value)}
-            />
-          </label>
+          <LinesField
+            name="Inputs that are made of the event"
+            about="one a line, optional"
+            example="number=event.body.issue.number"
+            value={form["map"] ?? ""}
+            onInput={set("map")}
+          />
           {field("filter", "Only if", { about: "a condition in CEL, optional", example: 'event.type == "issues"' })}
           {field("limit", "Runs within a minute", { about: "optional", example: "60" })}
           {field("id", "Name of the trigger", { about: "optional", example: name })}
@@ -170,7 +133,7 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
               {isRunning ? "Adding …" : "Add the trigger"}
             </button>
           </div>
-        </form>
+        </SubmitForm>
       </details>
     </>
   );
@@ -220,13 +183,7 @@ export function NewTest({ program: { name, door, inputs }, onMade }: NewTestProp
   return (
     <details>
       <summary>Make a test</summary>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void make();
-        }}
-      >
+      <SubmitForm onSubmit={make}>
         <p class="about">
           The program runs now with this input, and really calls its tools. Its calls and its value become a test.
         </p>
@@ -237,7 +194,7 @@ export function NewTest({ program: { name, door, inputs }, onMade }: NewTestProp
             {isRunning ? "Running …" : "Run it and keep the test"}
           </button>
         </div>
-      </form>
+      </SubmitForm>
     </details>
   );
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { PageOutcome, PageProgram, PageScheduled } from "../../programs-contract.ts";
 import { OutcomeText, readOutcome } from "../activity/outcome.tsx";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
+import { ChoiceField, Field, SubmitForm } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { Problem, type Reason } from "../problem.tsx";
 import { Text } from "../text.tsx";
@@ -23,13 +23,7 @@ export function ProgramForm({ program }: { program: PageProgram }) {
   return (
     <section class="part" aria-labelledby="run">
       <h3 id="run">Run</h3>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(start);
-        }}
-      >
+      <SubmitForm onSubmit={() => run(start)}>
         {inputs.length === 0 && <p class="about">It has no input.</p>}
         <InputFields inputs={inputs} texts={texts} onInput={setTexts} />
         <div class="actions">
@@ -37,7 +31,7 @@ export function ProgramForm({ program }: { program: PageProgram }) {
             {isRunning ? "Starting …" : "Run now"}
           </button>
         </div>
-      </form>
+      </SubmitForm>
       {started !== undefined && <Started key={started} id={started} program={program} />}
       <ScheduleForm program={program} input={input} />
     </section>
@@ -66,13 +60,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
   return (
     <details>
       <summary>Run it at a time</summary>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(add);
-        }}
-      >
+      <SubmitForm onSubmit={() => run(add)}>
         <TimesFields times={times} onChange={setTimes} />
         <Field name="Time zone" example="Europe/Berlin" value={zone} onInput={setZone} />
         <Field name="Name of the schedule" about="optional" example={name} value={id} onInput={setId} />
@@ -86,7 +74,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
             </span>
           )}
         </div>
-      </form>
+      </SubmitForm>
     </details>
   );
 }
@@ -157,33 +145,19 @@ function TimesFields({ times, onChange }: { times: Times; onChange(times: Times)
   const { repetition, at, weekday, cron } = times;
   return (
     <div class="times-fields">
-      <label class="field">
-        <span>How often</span>
-        <select
-          value={repetition}
-          onChange={(event) => onChange({ ...times, repetition: event.currentTarget.value as Repetition })}
-        >
-          {Object.entries(repetitions).map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField
+        name="How often"
+        value={repetition}
+        choices={repetitions}
+        onChoose={(chosen) => onChange({ ...times, repetition: chosen })}
+      />
       {repetition === "week" && (
-        <label class="field">
-          <span>Day</span>
-          <select
-            value={weekday}
-            onChange={(event) => onChange({ ...times, weekday: Number(event.currentTarget.value) })}
-          >
-            {weekdays.map((name, day) => (
-              <option key={name} value={day}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField
+          name="Day"
+          value={String(weekday)}
+          choices={Object.fromEntries(weekdays.map((name, day) => [day, name]))}
+          onChoose={(day) => onChange({ ...times, weekday: Number(day) })}
+        />
       )}
       {repetition === "cron" ? (
         <Field

@@ -13,7 +13,7 @@ import type {
 import { post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { compareNames, Key, Text } from "../text.tsx";
+import { AboutText, compareNames, Key, Text } from "../text.tsx";
 import { useConfigChanged } from "../undo.ts";
 
 /** Tools that are shown at first, and with each "Show more". */
@@ -233,9 +233,7 @@ function Patterns({ patterns, onAllow }: { patterns: DeniedPattern[]; onAllow(pa
               <span class="tool-name">
                 <Text>{pattern}</Text>
               </span>{" "}
-              <span class="about">
-                <Text>{line}</Text>
-              </span>
+              <AboutText>{line}</AboutText>
             </span>
             {isOwn && (
               <button type="button" onClick={() => onAllow(pattern)}>

@@ -8,7 +8,7 @@ import { post } from "../client.ts";
 import { useAction, useLoaded } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Problem, type Reason } from "../problem.tsx";
-import { Text } from "../text.tsx";
+import { CodeText, Text } from "../text.tsx";
 import { AuditLog } from "./audit.tsx";
 import { Daemons } from "./daemons.tsx";
 import { Secrets } from "./secrets.tsx";
@@ -84,9 +84,7 @@ function Known({ found: { version, installed, path, newest, command } }: { found
         <Text>{installed}</Text>
       </p>
       <p class="about">
-        <code>
-          <Text>{path}</Text>
-        </code>
+        <CodeText>{path}</CodeText>
       </p>
     </>
   );
