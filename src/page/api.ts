@@ -25,7 +25,6 @@ import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
 import { comparablesOf, comparedIn, comparisonOf } from "./comparing.ts";
 import type { Decided, PageLastingRule, PageRules, PageState, PageToken } from "./contract.ts";
-import { driftOnPage } from "./drift.ts";
 import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
@@ -73,7 +72,7 @@ import {
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
-import { ProgramsReader } from "./programs.ts";
+import { driftOnPage, ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";

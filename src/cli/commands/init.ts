@@ -3,11 +3,10 @@
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/units.ts";
-import { withheldNames } from "../../setup/agents/inherited.ts";
 import { namesFor, type PlainSecret, plainSecretsOf, refer } from "../../setup/agents/plain-secrets.ts";
 import { diffsOf } from "../../setup/agents/planned-diffs.ts";
 import { agentNames } from "../../setup/agents/supported/agents.ts";
-import { isEmpty, nothingFound, planSwitch, type Survey } from "../../setup/agents/switch-over.ts";
+import { isEmpty, nothingFound, planSwitch, type Survey, withheldNames } from "../../setup/agents/switch-over.ts";
 import { type Needed, neededExecutable } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../flags/config-flags.ts";
@@ -28,7 +27,7 @@ import {
 import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/palette.ts";
 import { confirm } from "../terminal/prompt.ts";
 
 /** Time for all servers together to answer `init`, if no flag says otherwise. */

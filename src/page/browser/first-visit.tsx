@@ -10,9 +10,8 @@ import { OutcomeText, readOutcome } from "./activity/outcome.tsx";
 import { get, post } from "./client.ts";
 import { Difference, type ShownLine } from "./difference.tsx";
 import { CheckField } from "./field.tsx";
-import { useAction, useLoaded } from "./notice.tsx";
+import { Problem, type Reason, useAction, useLoaded } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
-import { Problem, type Reason } from "./problem.tsx";
 import { AddServer } from "./servers/add-server.tsx";
 import { StrongText, Text } from "./text.tsx";
 

@@ -7,12 +7,10 @@ import type { PageAdministration, PagePerson, PagePersonAbout, PageQuota, PageVi
 import { Age, useNow } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";
 import { post } from "./client.ts";
-import { Fact } from "./fact.tsx";
 import { useLooked } from "./looked.ts";
-import { useAction, useLoaded, useNotices } from "./notice.tsx";
+import { Problem, useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
-import { Problem } from "./problem.tsx";
-import { StrongText, Text } from "./text.tsx";
+import { Fact, StrongText, Text } from "./text.tsx";
 
 export function People({ people }: { people: PagePerson[] }) {
   const [chosen, setChosen] = useState<string>();

@@ -135,3 +135,12 @@ export function Key({ children }: { children: string }) {
     </span>
   );
 }
+
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

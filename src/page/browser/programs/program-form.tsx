@@ -4,8 +4,7 @@ import type { PageOutcome, PageProgram, PageScheduled } from "../../programs-con
 import { OutcomeText, readOutcome } from "../activity/outcome.tsx";
 import { post } from "../client.ts";
 import { ChoiceField, Field, SubmitForm } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
-import { Problem, type Reason } from "../problem.tsx";
+import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";
 import { givenTexts, InputFields } from "./input-fields.tsx";
 import { timeIn } from "./schedules.tsx";

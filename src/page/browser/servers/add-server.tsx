@@ -5,9 +5,8 @@ import type { PageAdded, PageCatalogServer } from "../../servers-contract.ts";
 import type { PageSecrets } from "../../system-contract.ts";
 import { get, post } from "../client.ts";
 import { CheckField, Field, LinesField, SubmitForm } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
+import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem, type Reason } from "../problem.tsx";
 import { AboutText, StrongText } from "../text.tsx";
 import {
   credentialRow,

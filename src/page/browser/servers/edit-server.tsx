@@ -4,11 +4,9 @@ import { counted } from "../../../base/counted.ts";
 import type { PageEntry, PageEntryChanged } from "../../servers-contract.ts";
 import { get, post } from "../client.ts";
 import { ChoiceField, Field, SubmitForm } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
+import { Problem, type Reason, useAction, useConfigChanged, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem, type Reason } from "../problem.tsx";
 import { Text } from "../text.tsx";
-import { useConfigChanged } from "../undo.ts";
 import { BoxFields, type BoxForm, boxForm, boxValue } from "./entry-box.tsx";
 import {
   type Change,

@@ -11,10 +11,9 @@ import type {
   PageUndo,
 } from "../../servers-contract.ts";
 import { post } from "../client.ts";
-import { useAction, useLoaded, useNotices } from "../notice.tsx";
+import { useAction, useConfigChanged, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
 import { AboutText, compareNames, Key, Text } from "../text.tsx";
-import { useConfigChanged } from "../undo.ts";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;

@@ -6,9 +6,8 @@ import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { useLooked } from "../looked.ts";
-import { useNotices } from "../notice.tsx";
+import { Problem, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem } from "../problem.tsx";
 import { StrongText, Text } from "../text.tsx";
 
 export function Daemons() {

@@ -7,9 +7,8 @@ import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { CheckField, Field, SubmitForm } from "../field.tsx";
 import { useLooked } from "../looked.ts";
-import { useAction, useNotices } from "../notice.tsx";
+import { Problem, useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem } from "../problem.tsx";
 import { Text } from "../text.tsx";
 
 interface SecretsProps {

@@ -4,10 +4,9 @@ import type { PageRule, PageRules } from "../../contract.ts";
 import type { PageUndo } from "../../servers-contract.ts";
 import { post } from "../client.ts";
 import { ChoiceField, Field } from "../field.tsx";
-import { useLoaded } from "../notice.tsx";
+import { useConfigChanged, useLoaded } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Text, ToolName } from "../text.tsx";
-import { useConfigChanged } from "../undo.ts";
 import { Doors } from "./doors.tsx";
 import { type Change, Line, Lines, type PartProps, ToolForm } from "./rule-forms.tsx";
 
