@@ -2,35 +2,17 @@
 import type { Command, CommandEntry, CommandTable } from "./command.ts";
 
 export const commands: CommandTable = {
-  serve: {
-    summary: "Run the MCP server that agents connect to",
-    load: () => import("./commands/serve.ts"),
-  },
-  init: {
-    summary: "Import your agents' MCP servers and put claudikins in their place",
-    load: () => import("./commands/init.ts"),
-  },
-  restore: {
-    summary: "Undo init: give your agents their original settings back",
-    load: () => import("./commands/restore.ts"),
-  },
-  uninstall: {
-    summary: "Remove claudikins: undo init, stop the daemons, remove its folders",
-    load: () => import("./commands/uninstall.ts"),
-  },
-  add: {
-    summary: "Add a server: by name, a command, a URL or a pasted entry",
-    load: () => import("./commands/add.ts"),
-  },
-  trust: {
-    summary: "Read this project's config, and let it start its servers",
-    load: () => import("./commands/trust.ts"),
-  },
-  review: {
-    summary: "Read and accept tools that their server has changed",
-    load: () => import("./commands/review.ts"),
-  },
-  remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
+  serve: one("Run the MCP server that agents connect to", () => import("./commands/serve.ts")),
+  init: one("Import your agents' MCP servers and put claudikins in their place", () => import("./commands/init.ts")),
+  restore: one("Undo init: give your agents their original settings back", () => import("./commands/restore.ts")),
+  uninstall: one(
+    "Remove claudikins: undo init, stop the daemons, remove its folders",
+    () => import("./commands/uninstall.ts"),
+  ),
+  add: one("Add a server: by name, a command, a URL or a pasted entry", () => import("./commands/add.ts")),
+  trust: one("Read this project's config, and let it start its servers", () => import("./commands/trust.ts")),
+  review: one("Read and accept tools that their server has changed", () => import("./commands/review.ts")),
+  remove: one("Remove servers and their generated files", () => import("./commands/remove.ts")),
   ...parts(() => import("./commands/switch.ts"), {
     disable: "Turn off servers or single tools without removing them",
     enable: "Turn servers or single tools back on",
@@ -47,18 +29,9 @@ export const commands: CommandTable = {
       remove: "Remove some",
     }),
   },
-  confirm: {
-    summary: "Say when you are asked before a tool is called",
-    load: () => import("./commands/confirm.ts"),
-  },
-  edit: {
-    summary: "Change the name, the description or the arguments of a tool",
-    load: () => import("./commands/edit.ts"),
-  },
-  label: {
-    summary: "Say what the data of a tool is: untrusted, private or public",
-    load: () => import("./commands/label.ts"),
-  },
+  confirm: one("Say when you are asked before a tool is called", () => import("./commands/confirm.ts")),
+  edit: one("Change the name, the description or the arguments of a tool", () => import("./commands/edit.ts")),
+  label: one("Say what the data of a tool is: untrusted, private or public", () => import("./commands/label.ts")),
   config: {
     summary: "Find or edit the config file in use (path, edit, server)",
     description: "Find or edit the config file in use.",
@@ -72,10 +45,7 @@ export const commands: CommandTable = {
       }),
     },
   },
-  exec: {
-    summary: "Run TypeScript that calls tools; print only what it returns",
-    load: () => import("./commands/exec.ts"),
-  },
+  exec: one("Run TypeScript that calls tools; print only what it returns", () => import("./commands/exec.ts")),
   programs: {
     summary: "Save code under a name, and run it by hand or on a schedule",
     description:
@@ -108,10 +78,7 @@ export const commands: CommandTable = {
       }),
     },
   },
-  mock: {
-    summary: "Play a recorded server, for tests without it",
-    load: () => import("./commands/mock.ts"),
-  },
+  mock: one("Play a recorded server, for tests without it", () => import("./commands/mock.ts")),
   executions: {
     summary: "What was run, what runs and what waits (list, show, cancel, …)",
     description:
@@ -129,19 +96,10 @@ export const commands: CommandTable = {
       clear: "Delete the records of those that have ended",
     }),
   },
-  call: {
-    summary: "Call one tool: server.tool name=value",
-    load: () => import("./commands/call.ts"),
-  },
-  run: {
-    summary: "Run a task given in words; a small model picks and calls a tool",
-    load: () => import("./commands/run.ts"),
-  },
-  search: { summary: "Find tools by what they do", load: () => import("./commands/search.ts") },
-  list: {
-    summary: "List servers and their state, or the tools of one",
-    load: () => import("./commands/list.ts"),
-  },
+  call: one("Call one tool: server.tool name=value", () => import("./commands/call.ts")),
+  run: one("Run a task given in words; a small model picks and calls a tool", () => import("./commands/run.ts")),
+  search: one("Find tools by what they do", () => import("./commands/search.ts")),
+  list: one("List servers and their state, or the tools of one", () => import("./commands/list.ts")),
   auth: {
     summary: "Sign in to remote servers (login, logout, status)",
     description: "Sign in to remote servers that require it.",
@@ -161,7 +119,7 @@ export const commands: CommandTable = {
         logs: "Show the daemon's log",
         stop: "Stop the daemon of this config and its servers",
       }),
-      ...parts(() => import("./commands/daemon-restart.ts"), { restart: "Restart one of its servers" }),
+      ...parts(() => import("./commands/daemon.ts"), { restart: "Restart one of its servers" }),
       ...parts(() => import("./commands/daemon-service.ts"), {
         enable: "Start the daemon whenever you log in",
         disable: "Do not start it any more",
@@ -178,14 +136,8 @@ export const commands: CommandTable = {
     load: () => import("./commands/setup.ts"),
     hidden: true,
   },
-  doctor: {
-    summary: "Check the whole setup and suggest fixes",
-    load: () => import("./commands/doctor.ts"),
-  },
-  upgrade: {
-    summary: "Replace this executable with the newest release",
-    load: () => import("./commands/upgrade.ts"),
-  },
+  doctor: one("Check the whole setup and suggest fixes", () => import("./commands/doctor.ts")),
+  upgrade: one("Replace this executable with the newest release", () => import("./commands/upgrade.ts")),
   "self-check": {
     summary: "Run a small program that shows whether this executable works",
     load: () => import("./commands/self-check.ts"),
@@ -213,10 +165,7 @@ export const commands: CommandTable = {
       export: "Print all calls as JSON lines",
     }),
   },
-  stats: {
-    summary: "Show what was called and how many tokens it saved",
-    load: () => import("./commands/stats.ts"),
-  },
+  stats: one("Show what was called and how many tokens it saved", () => import("./commands/stats.ts")),
   trace: {
     summary: "List executions, or show one; see executions list and executions show",
     load: () => import("./commands/trace.ts"),
@@ -280,15 +229,9 @@ export const commands: CommandTable = {
       encrypt: "Encrypt a value for the config with a key of AWS, Google, Azure or Vault",
     }),
   },
-  ui: {
-    summary: "Open a local page: what runs, what waits for you, servers, rules",
-    load: () => import("./commands/ui.ts"),
-  },
-  logs: { summary: "Show what a server wrote to stderr and how it ended", load: () => import("./commands/logs.ts") },
-  gen: {
-    summary: "Fetch the tools of all servers again, and write them as files",
-    load: () => import("./commands/gen.ts"),
-  },
+  ui: one("Open a local page: what runs, what waits for you, servers, rules", () => import("./commands/ui.ts")),
+  logs: one("Show what a server wrote to stderr and how it ended", () => import("./commands/logs.ts")),
+  gen: one("Fetch the tools of all servers again, and write them as files", () => import("./commands/gen.ts")),
   ...parts(() => import("./commands/completions.ts"), {
     completions: "Print a completion script for bash, zsh or fish",
   }),
@@ -297,10 +240,7 @@ export const commands: CommandTable = {
     load: async () => ({ default: (await import("./commands/completions.ts")).complete }),
     hidden: true,
   },
-  demo: {
-    summary: "Run the built-in demo server: the back office of a small shop",
-    load: () => import("./commands/demo.ts"),
-  },
+  demo: one("Run the built-in demo server: the back office of a small shop", () => import("./commands/demo.ts")),
 };
 
 /** The ten commands that a new user needs. */
@@ -360,6 +300,11 @@ export function shownOf(table: CommandTable): [string, string][] {
   return Object.entries(table).flatMap(([name, entry]) =>
     "hidden" in entry && entry.hidden ? [] : [[name, entry.summary]],
   );
+}
+
+/** A command with a file of its own. */
+function one(summary: string, load: CommandEntry["load"]): CommandEntry {
+  return { summary, load };
 }
 
 /** The commands of one file, with their summaries. */

@@ -88,6 +88,9 @@ export function processIo(): Io {
   };
 }
 
+/** `TCIFLUSH` of termios.h: what was received and not read. */
+const receivedQueue = process.platform === "darwin" ? 1 : 0;
+
 class Stdin implements Input {
   readonly isTerminal = isatty(0);
   /** Input that was typed before a line was asked for. */
@@ -101,12 +104,15 @@ class Stdin implements Input {
   async dropTyped(): Promise<void> {
     const canFlush = this.isTerminal && process.platform !== "win32";
     // Loaded first: Bun may lose input if something is awaited between two reads.
-    const flush = canFlush ? (await import("./terminal/unsent-line.ts")).dropUnsentLine : undefined;
+    const open = canFlush ? (await import("../base/c-library.ts")).openLibrary : undefined;
     const glance = new AbortController();
     void Bun.sleep(typedBeforeMs).then(() => glance.abort());
     await this.#read(glance.signal, () => false);
     this.#typed = "";
-    flush?.(0);
+    // Until a line is ended, only the terminal has it.
+    const library = open?.({ tcflush: { args: ["int", "int"], returns: "int" } });
+    library?.symbols.tcflush(0, receivedQueue);
+    library?.close();
   }
 
   async line({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {

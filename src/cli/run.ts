@@ -32,7 +32,7 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   } finally {
-    if (wantsAudit(io.env)) await (await import("./audit-telemetry.ts")).sendUnheard(io);
+    if (wantsAudit(io.env)) await sendUnheard(io);
     await Promise.all(ends.map((end) => end()));
   }
 }
@@ -72,6 +72,12 @@ async function answerTo(line: CommandLine, io: Io): Promise<CommandAnswer> {
   checkLevel(logLevel(io));
   if (namesDatabase(io.env)) await openTeam(io);
   return command.run(values, io, commands);
+}
+
+/** Sends what the command has added to the audit log, if the command has no telemetry of its own: telemetry hears the entries. */
+async function sendUnheard(io: Io): Promise<void> {
+  const { hasUnheard } = await import("../store/audit/heard.ts");
+  if (hasUnheard()) await (await import("./telemetry.ts")).telemetryFor({ telemetry: undefined }, io);
 }
 
 /** Opens what the machines of a team share, until the end of the command. */

@@ -24,13 +24,11 @@ import { type Continued, PageApprovals } from "./approvals.ts";
 import { callsIn, readCalls } from "./calls.ts";
 import { comparablesOf, comparedIn, comparisonOf } from "./comparing.ts";
 import type { Decided, PageLastingRule, PageRules, PageState, PageToken } from "./contract.ts";
-import { driftOnPage } from "./drift.ts";
 import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
 import { daysIn, readFigures } from "./figures.ts";
-import { firstProgram } from "./first-program.ts";
-import { FirstVisit } from "./first-visit.ts";
+import { FirstVisit, firstProgram } from "./first-visit.ts";
 import {
   acceptBody,
   againBody,
@@ -71,16 +69,16 @@ import {
 } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
 import { type Background, ProgramActions } from "./program-actions.ts";
-import { ProgramsReader } from "./programs.ts";
+import { driftOnPage, ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
+import type { PageUndo } from "./servers-contract.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 import { type DaemonControl, SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
-import type { PageUndo } from "./tools-contract.ts";
 import { UndoneChanges } from "./undone-changes.ts";
 
 interface PageApiOptions {

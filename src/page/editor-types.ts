@@ -8,7 +8,7 @@ import { resultSchema } from "../tools/observed/result-schema.ts";
 import { signature } from "../tools/signature.ts";
 import { isUnknown, mergeObjects, type TypeNode } from "../tools/types/node.ts";
 import { type Role, SchemaReader } from "../tools/types/read-schema.ts";
-import type { PageEditor, PageEditorTool, PageField, PageType } from "./editor-contract.ts";
+import type { PageEditor, PageEditorTool, PageField, PageType } from "./programs-contract.ts";
 import { shownDescription } from "./servers.ts";
 
 /** Levels of a type that the editor knows. */

@@ -5,7 +5,7 @@ import { type Statistics, statisticsOf } from "../programs/ledger/statistics.ts"
 import { type Periods, readCounts } from "../programs/ledger/store.ts";
 import { defaultDays, ledgerKeptDays } from "../programs/limits.ts";
 import type { Store } from "../store/store.ts";
-import type { PageFigures, PageUseFigures } from "./figures-contract.ts";
+import type { PageFigures, PageUseFigures } from "./activity-contract.ts";
 import { RefusedRequest } from "./guard.ts";
 
 /** Days including today, or null for all. Throws RefusedRequest. */

@@ -3,11 +3,23 @@ import type { App } from "../app/app.ts";
 import type { Environment } from "../config/environment.ts";
 import { homeOf } from "../config/locations.ts";
 import { importServers, plannedImport } from "../setup/agents/import-servers.ts";
-import { firstProgram } from "./first-program.ts";
 import { RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
 import type { Background } from "./program-actions.ts";
 import type { PageImport, PageImported } from "./servers-contract.ts";
+
+/** The program that the page offers on a first visit. It reads 1 MB, and a few lines come back. */
+export const firstProgram = `// Countries with the most revenue in the demo shop
+const { orders } = await demo.list_orders({ limit: 2400 });
+const revenue = {};
+for (const { country, total_cents } of orders) {
+  revenue[country] = (revenue[country] ?? 0) + total_cents / 100;
+}
+return Object.entries(revenue)
+  .sort(([, one], [, other]) => other - one)
+  .slice(0, 3)
+  .map(([country, sum]) => \`\${country}: \${Math.round(sum)}\`);
+`;
 
 interface FirstVisitOptions {
   app: App;

@@ -15,10 +15,10 @@ import {
   type Surroundings,
 } from "../tools/definitions/review.ts";
 import { Cached } from "./cached.ts";
-import { driftOnPage } from "./drift.ts";
 import { RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
 import type { Background } from "./program-actions.ts";
+import { driftOnPage } from "./programs.ts";
 import type { PageHeld } from "./servers-contract.ts";
 
 /** Lines of the difference between two definitions. `claudikins review` shows all. */

@@ -27,7 +27,6 @@ import type { ExecutionRecord } from "../programs/trace/record.ts";
 import { ownTool } from "../setup/settings/switches.ts";
 import { type Again, againOf, callsSoFar, notAgain } from "./activity.ts";
 import type { PageAbout } from "./activity-contract.ts";
-import type { PageEditor, PageEditorTool, PageMistake } from "./editor-contract.ts";
 import { editorOf, editorTools } from "./editor-types.ts";
 import {
   type EditorCheckBody,
@@ -45,6 +44,9 @@ import { imageIn, type Outcome, shownOutcome } from "./outcome.ts";
 import { aboutProgram, recordedTest, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
 import type {
+  PageEditor,
+  PageEditorTool,
+  PageMistake,
   PageOutcome,
   PageProgramAbout,
   PageRecorded,

@@ -6,6 +6,8 @@ import { minuteMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import { formsOf, formsText } from "../programs/call-arguments.ts";
+import { driftOf, driftText } from "../programs/drift/drift.ts";
+import { reasonText } from "../programs/drift/reasons.ts";
 import { lastChange } from "../programs/saved/differences.ts";
 import { ProgramLibrary } from "../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../programs/saved/model.ts";
@@ -15,7 +17,7 @@ import { Cached } from "./cached.ts";
 import type { PageState } from "./contract.ts";
 import type { ReadExecutions } from "./executions.ts";
 import { maxShownDescriptionChars } from "./limits.ts";
-import type { PageInput, PageProgram, PageSchedule } from "./programs-contract.ts";
+import type { PageDrift, PageInput, PageProgram, PageSchedule } from "./programs-contract.ts";
 
 /** Characters of the input of a schedule, and of the example of an input. */
 const maxShownInputChars = 500;
@@ -154,4 +156,28 @@ function nextOf(schedule: Schedule): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Programs that are shown with their reasons. */
+const maxShownPrograms = 50;
+
+/** Reasons that are shown for a program. `claudikins programs check` shows all. */
+const maxShownReasons = 5;
+
+/** Characters of a reason. */
+const maxReasonChars = 1_000;
+
+/** With `servers`, only what these servers do to programs. */
+export async function driftOnPage(
+  { config, catalog, cwd }: App,
+  env: Environment,
+  servers?: readonly string[],
+): Promise<PageDrift> {
+  const drift = await driftOf({ config, catalog, env, cwd }, { servers });
+  const broken = drift.broken.slice(0, maxShownPrograms).map(({ name, door, reasons }) => ({
+    name,
+    door,
+    reasons: reasons.slice(0, maxShownReasons).map((each) => reasonText(each).slice(0, maxReasonChars)),
+  }));
+  return { text: broken.length === 0 ? "" : driftText(drift), broken };
 }

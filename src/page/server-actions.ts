@@ -27,8 +27,7 @@ import { type NewServerBody, RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
 import type { Background } from "./program-actions.ts";
 import { fileOfServer } from "./rules.ts";
-import type { PageAdded, PageChecked, PageLogLine } from "./servers-contract.ts";
-import type { PageUndo } from "./tools-contract.ts";
+import type { PageAdded, PageChecked, PageLogLine, PageUndo } from "./servers-contract.ts";
 import type { UndoneChanges } from "./undone-changes.ts";
 
 /** Lines of a log on the page. */

@@ -16,7 +16,7 @@ import { foundTool, prepareSearch, search } from "../tools/search/search.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import { RefusedRequest } from "./guard.ts";
 import { shownDescription, statePlace, type ToolViews } from "./servers.ts";
-import type { PageSearch, PageToolAbout, PageToolRow, PageToolTable, PageToolUse } from "./tools-contract.ts";
+import type { PageSearch, PageToolAbout, PageToolRow, PageToolTable, PageToolUse } from "./servers-contract.ts";
 
 /** Tools that are read in one turn of the event loop: some milliseconds. */
 const toolsPerTurn = 100;

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { PageEditor, PageEditorTool, PageMistake } from "../../src/page/editor-contract.ts";
+import type { PageEditor, PageEditorTool, PageMistake } from "../../src/page/programs-contract.ts";
 import { Page } from "../support/page.ts";
 import { Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 /** The page and `claudikins stats` say the same of one ledger. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { PageFigures } from "../../src/page/figures-contract.ts";
+import type { PageFigures } from "../../src/page/activity-contract.ts";
 import type { CallFigures } from "../../src/programs/call-log/figures.ts";
 import type { Statistics } from "../../src/programs/ledger/statistics.ts";
 import { cli } from "../cli/in-memory.ts";

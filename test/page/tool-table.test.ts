@@ -1,7 +1,7 @@
 /** The table of all tools on the page: what it shows, the search as agents make it, changes of several tools and their undoing. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { PageImpact, PageSearch, PageToolTable, PageToolUse, PageUndo } from "../../src/page/tools-contract.ts";
+import type { PageImpact, PageSearch, PageToolTable, PageToolUse, PageUndo } from "../../src/page/servers-contract.ts";
 import { cli } from "../cli/in-memory.ts";
 import { storedCall } from "../store/contract/call-log.ts";
 import { Page } from "../support/page.ts";

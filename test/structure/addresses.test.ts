@@ -32,7 +32,7 @@ const resolved: Record<string, string> = {
   "sources/openapi/sign-in.ts: URL.parse(text, address)": "a document; the request is checked by `checkReach`",
   "setup/registries/ask.ts: URL.canParse(location, from.href)": "a registry; the origin must stay the same",
   "setup/registries/ask.ts: new URL(location, from)": "a registry; the origin must stay the same",
-  "setup/sign-in/pasted-redirect.ts: new URL(address.search, back)": "a query, which begins with a question mark",
+  "setup/sign-in/sign-in.ts: new URL(address.search, back)": "a query, which begins with a question mark",
   "setup/sign-in/redirect-listener.ts: new URL(search, this.url)": "a query, which begins with a question mark",
   "setup/upgrade/releases.ts: new URL(next, at)": "the host of the releases; what is downloaded has a checksum",
 };

@@ -1,11 +1,13 @@
 /** `claudikins audit`: the log of decisions, as a list, checked, or exported. */
+
+import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
-import { ClaudikinsError } from "../../base/errors.ts";
+import { ClaudikinsError, messageOf } from "../../base/errors.ts";
+import { readIfThere } from "../../base/files.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
 import { visible } from "../../policy/visible.ts";
 import { scopeText } from "../../store/approval.ts";
-import { addAnchor, lastAnchor } from "../../store/audit/anchors.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
 import { type AuditFilter, auditEntries, deciderText, newestEntries, subjectOf } from "../../store/audit/read.ts";
 import { verify as verifyLog } from "../../store/audit/verify.ts";
@@ -188,4 +190,28 @@ function csvCell(value: string): string {
 function hashOf(text: string, flag: string): string {
   if (/^[0-9a-f]{64}$/.test(text)) return text;
   throw new ClaudikinsError("USAGE", `${flag} takes a hash of 64 hexadecimal digits; got "${text}"`);
+}
+
+/** The hash in the last line of the file. Undefined for a file that is missing or empty. Throws CONFIG_INVALID for another file. */
+function lastAnchor(file: string): string | undefined {
+  const last = (readIfThere(file) ?? "").trimEnd().split("\n").at(-1);
+  if (last === undefined || last === "") return undefined;
+  const [, hash] = /^\S+ \d+ ([0-9a-f]{64})$/.exec(last) ?? [];
+  if (hash !== undefined) return hash;
+  throw new ClaudikinsError(
+    "CONFIG_INVALID",
+    `The last line of ${file} is not an anchor: a time, an entry and a hash`,
+    {
+      hint: "Name a file that `claudikins audit verify --anchor` has written, or one that does not exist yet.",
+    },
+  );
+}
+
+/** Throws FILE_NOT_WRITABLE. */
+function addAnchor(file: string, { entries, sha256 }: { entries: number; sha256: string }): void {
+  try {
+    appendFileSync(file, `${new Date().toISOString()} ${entries} ${sha256}\n`, { flush: true });
+  } catch (cause) {
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${file}: ${messageOf(cause)}`, { cause });
+  }
 }

@@ -10,7 +10,7 @@ import { runFailure, runProgram } from "../../setup/upgrade/run.ts";
 import { type ArgumentValues, command, flag } from "../command.ts";
 import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { colouredDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
 
 /** Time for a command that starts or stops a service. */

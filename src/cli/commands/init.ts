@@ -1,19 +1,18 @@
 /** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
 
+import { counted } from "../../base/counted.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/units.ts";
-import { withheldNames } from "../../setup/agents/inherited.ts";
+import { namesFor, type PlainSecret, plainSecretsOf, refer } from "../../setup/agents/plain-secrets.ts";
 import { diffsOf } from "../../setup/agents/planned-diffs.ts";
 import { agentNames } from "../../setup/agents/supported/agents.ts";
-import { planSwitch } from "../../setup/agents/switch-over.ts";
-import { neededExecutable } from "../../setup/upgrade/lasting.ts";
+import { isEmpty, nothingFound, planSwitch, type Survey, withheldNames } from "../../setup/agents/switch-over.ts";
+import { type Needed, neededExecutable } from "../../setup/upgrade/lasting.ts";
 import { command, flag, option, repeatable } from "../command.ts";
 import { configArgs } from "../flags/config-flags.ts";
 import { timeUpTo } from "../flags/flags.ts";
-import { contextOf } from "../init/context.ts";
-import { dryTexts } from "../init/dry-run.ts";
-import { moveSecrets, secretWishes } from "../init/move-secrets.ts";
-import { surveyed } from "../init/questions.ts";
+import { contextOf, type InitContext, keepSecret } from "../init/context.ts";
+import { conflictLines, decisionText, surveyed } from "../init/questions.ts";
 import {
   absentText,
   initFailure,
@@ -28,12 +27,16 @@ import {
 import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
 import { errorText } from "../output/report.ts";
+import { colouredDiff } from "../terminal/palette.ts";
+import { confirm } from "../terminal/prompt.ts";
 
 /** Time for all servers together to answer `init`, if no flag says otherwise. */
 const defaultStartsMs = 30_000;
 
 /** Maximum of the flag for this time. */
 const maxStartsMs = 10 * minuteMs;
+
+const secretWishes = ["move", "keep"] as const;
 
 export default command({
   description:
@@ -135,3 +138,61 @@ export default command({
     return { json, text, note: note + problem, failure, beside: { init: json } };
   },
 });
+
+function dryTexts(survey: Survey, diffs: string[], needed: Needed | undefined): { text: string; note: string } {
+  const install = needed ? `\nWould install claudikins to ${needed.path}: ${needed.why}\n` : "";
+  const text = install + diffs.map((diff) => `\n${colouredDiff(diff)}`).join("");
+  const conflicts = survey.inventories.flatMap((each) => each.conflicts);
+  const next =
+    diffs.length > 0
+      ? "Nothing was written. To make these changes, run the command again without --dry-run."
+      : "Nothing would change.";
+  const note = `\n${next}\n${isEmpty(survey) ? `${nothingFound(survey).hint}\n` : ""}`;
+  if (conflicts.length === 0) return { text, note };
+  const first = "Decide first: these names refer to different servers, which stay where they are:";
+  return {
+    text: `${text}\n${first}\n${conflictLines(conflicts)}\n`,
+    note: `\n${decisionText(survey.inventories)}\n${note}`,
+  };
+}
+
+/**
+ * Only the user's own config gets references to secrets: others who work on a project do not have them. Plans again what changes. Throws
+ * what `setSecret` throws, except that a keychain that does not answer leaves the values where they are.
+ */
+async function moveSecrets(
+  started: readonly StartedPlan[],
+  wish: string | undefined,
+  context: InitContext,
+): Promise<void> {
+  const ofUser = started.filter(({ plan }) => plan.inventory.configFile.kind === "user");
+  const secrets = ofUser.flatMap(({ plan }) => plainSecretsOf(plan.inventory.servers));
+  if (secrets.length === 0 || wish === "keep" || !(await wants(secrets, wish, context))) return;
+  const { io, isDry } = context;
+  const names = await namesFor(secrets, io.env);
+  const kept: [PlainSecret, string][] = [];
+  for (const each of names) if (isDry || (await keepSecret(each[1], each[0].value, context))) kept.push(each);
+  refer(kept);
+  for (const start of ofUser) {
+    start.plan = await planSwitch(start.plan.inventory, { env: io.env, named: context.named });
+  }
+}
+
+async function wants(
+  secrets: readonly PlainSecret[],
+  wish: string | undefined,
+  { io, asks, say }: InitContext,
+): Promise<boolean> {
+  if (wish === "move") return true;
+  const byServer = Map.groupBy(secrets, ({ server }) => server.name);
+  const lines = [...byServer].map(([server, all]) => `  ${server}: ${all.map(({ key }) => key).join(", ")}\n`);
+  const what = `${counted(secrets.length, "value")} of imported servers ${secrets.length === 1 ? "looks like a secret" : "look like secrets"}`;
+  if (!asks) {
+    await say(
+      `\nnote: ${what}:\n${lines.join("")}To keep ${secrets.length === 1 ? "it" : "them"} in the system's keychain and not in the config: claudikins init --secrets move\n`,
+    );
+    return false;
+  }
+  await say(`\n${what}:\n${lines.join("")}`);
+  return confirm(io, "Keep them in the system's keychain and not in the config?");
+}

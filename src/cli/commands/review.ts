@@ -38,8 +38,8 @@ import { type CommandAnswer, command, flag, place, several } from "../command.ts
 import { configArgs, openConfig, usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { reasonShape } from "../programs/reason-shape.ts";
-import { colouredDiff } from "../terminal/diff.ts";
+import { reasonShape } from "../programs/check.ts";
+import { colouredDiff } from "../terminal/palette.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
 
 const toolShape = record({

@@ -1,9 +1,15 @@
 /** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
+
+import type { App } from "../../app/app.ts";
+import type { LockedOptions } from "../../app/locked-app.ts";
+import { toClaudikinsError } from "../../base/errors.ts";
 import { about, byName, record, text } from "../../base/json-shape.ts";
+import { openLog } from "../../base/log.ts";
 import { modes, prefixes } from "../../config/defaults.ts";
 import { discoverConfig } from "../../config/discover.ts";
 import { type Config, mistakeLines } from "../../config/load.ts";
 import { userConfigFile } from "../../config/locations.ts";
+import { NotTrusted } from "../../config/trust/not-trusted.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { watchedConfig } from "../../config/watched-config.ts";
 import { learnLater } from "../../serve/surface/learn-later.ts";
@@ -83,12 +89,8 @@ export default command({
     };
     const mayShow = () => isAnsweredFor({ ...place, trust: args.trust }) || discoverConfig(place).kind === "user";
     const openOwn = () => openAs(false, userConfigFile(io.env));
-    await using app = await openAs(choice !== undefined).catch(async (error) =>
-      (await import("../serve/locked-app.ts")).lockedApp(
-        error,
-        { open: () => openAs(false), openOwn, asks: choice === undefined, mayShow },
-        io,
-      ),
+    await using app = await openAs(choice !== undefined).catch((error) =>
+      lockedApp(error, { open: () => openAs(false), openOwn, asks: choice === undefined, mayShow }, io),
     );
     for (const line of mistakeLines(app.config)) await io.stderr.write(`${warningLabel} ${line}\n`);
     using _guard = guardSignals(app.log);
@@ -133,4 +135,41 @@ function takeMoreSockets({ env, restart }: Pick<Io, "env" | "restart">): void {
 async function recordingFolder(...given: Parameters<typeof openRecordings>) {
   const { openRecordings } = await import("../output/record-file.ts");
   return openRecordings(...given);
+}
+
+interface LockedChoices extends Pick<LockedOptions, "open" | "asks"> {
+  mayShow: () => boolean;
+  /** Opens the app of the user's own config, as if the project had none. */
+  openOwn: () => Promise<App>;
+}
+
+/**
+ * Returns an app that answers until the config is trusted, and for one agent also until it is correct: over HTTP, the config says who may
+ * call. Throws every other error.
+ */
+async function lockedApp(
+  error: unknown,
+  { mayShow, openOwn, ...options }: LockedChoices,
+  { cwd, env, stderr }: Io,
+): Promise<App> {
+  const { code, message, hint } = toClaudikinsError(error);
+  if (code !== "CONFIG_NOT_TRUSTED" && !(code === "CONFIG_INVALID" && options.asks)) throw error;
+  await stderr.write(`${warningLabel} ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
+  const [{ LockedApp }, { Sandbox }] = await Promise.all([
+    import("../../app/locked-app.ts"),
+    import("../../sandbox/sandbox.ts"),
+  ]);
+  const log = await openLog(env["CLAUDIKINS_LOG"]);
+  const isNew = error instanceof NotTrusted && error.request !== undefined && !error.request.before;
+  // Without a config of their own, or with one that cannot be used, everything waits.
+  const meanwhile = isNew && options.asks ? await openOwn().catch(() => undefined) : undefined;
+  return new LockedApp(new Sandbox(), {
+    ...options,
+    meanwhile,
+    why: code,
+    showsConfig: code === "CONFIG_INVALID" && mayShow(),
+    env,
+    cwd,
+    log,
+  });
 }

@@ -22,8 +22,7 @@ import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff } from "../terminal/diff.ts";
-import { stateCell } from "../terminal/palette.ts";
+import { colouredDiff, stateCell } from "../terminal/palette.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
 

@@ -1,5 +1,8 @@
 /** Runs all doctor checks concurrently, after the check of the daemons. They change nothing. */
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { driftOf, driftText, programText } from "../../programs/drift/drift.ts";
+import { reasonText } from "../../programs/drift/reasons.ts";
 import { agentFindings } from "./agents.ts";
 import { bucketFindings, configFindings, databaseFindings, doorFindings, ruleFindings } from "./config.ts";
 import { daemonFindings } from "./daemon.ts";
@@ -8,7 +11,6 @@ import { executableFindings } from "./executable.ts";
 import { type Area, areas, type CheckContext, type CheckParts, type Finding, findingsOf } from "./finding.ts";
 import { folderFindings, hasLinkedFolder } from "./folders.ts";
 import { peopleFindings } from "./people.ts";
-import { programFindings } from "./programs.ts";
 import { registryFindings } from "./registry.ts";
 import { failedServers, serverFindings } from "./servers.ts";
 import { signInFindings } from "./sign-ins.ts";
@@ -90,4 +92,22 @@ function withOwnIds(findings: Finding[]): Finding[] {
     seen.set(finding.id, count);
     return count === 1 ? finding : { ...finding, id: `${finding.id}.${count}` };
   });
+}
+
+const { ok, warning } = findingsOf("registry");
+
+async function programFindings({ config, catalog }: CheckParts, scene: CheckContext): Promise<Finding[]> {
+  const { env, serverFolder: cwd, signal } = scene;
+  const drift = await driftOf({ config, catalog, env, cwd }, { signal });
+  if (drift.total === 0) return [];
+  if (drift.broken.length === 0) return [ok("drift", "No saved program would break with the tools as they are")];
+  const [first] = drift.broken;
+  const repair =
+    drift.broken.length === 1 && first && first.door === undefined
+      ? `claudikins programs check ${shellWord(first.name)}`
+      : "claudikins programs check --all";
+  const details = drift.broken.flatMap((each) => {
+    return each.reasons.map((reason) => `${programText(each)}, ${reasonText(reason)}`);
+  });
+  return [warning("drift", driftText(drift), repair, { details })];
 }

@@ -19,11 +19,18 @@ import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { personAtTerminal } from "../terminal/at-terminal.ts";
 import { Activity } from "../terminal/progress.ts";
-import { reasonShape } from "./reason-shape.ts";
 
 const liveShape = record({
   calls: about("Number of calls that were made", number),
   notSeen: about("Tools that were not called", listOf(record({ tool: text, why: text }))),
+});
+
+export const reasonShape = record({
+  "tool?": about("The tool that has changed", text),
+  "line?": about("The line of its call", number),
+  "recording?": about("The recording that the program no longer does, whatever has changed", text),
+  text: about("What has changed", text),
+  "effect?": about("What the program then does", text),
 });
 
 export const check = command({

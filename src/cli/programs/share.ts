@@ -15,10 +15,10 @@ import { command, flag, option, place } from "../command.ts";
 import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { colouredDiff } from "../terminal/diff.ts";
+import { colouredDiff } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { reasonShape } from "./check.ts";
 import { managing } from "./manage.ts";
-import { reasonShape } from "./reason-shape.ts";
 import { versionDiff } from "./version-texts.ts";
 
 export const labelsShape = about(

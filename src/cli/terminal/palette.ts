@@ -4,7 +4,7 @@
  */
 
 import type { StyledCell } from "./table.ts";
-import { green, red, yellow } from "./terminal-output.ts";
+import { cyan, dim, green, red, yellow } from "./terminal-output.ts";
 
 const well = /^(?:ready|ok$|signed in|approved|current|open$)/;
 const bad = /^(?:broken|failed|denied|refused|crashed|not readable|timed out|out of|stack overflow|[A-Z_]{5,}$)/;
@@ -18,3 +18,9 @@ export function stateCell(text: string): StyledCell {
 }
 
 export const warningLabel = `${yellow("warning")}:`;
+
+const styles: Record<string, (line: string) => string> = { "---": dim, "+++": dim, "@@": cyan, "+": green, "-": red };
+
+export function colouredDiff(diff: string): string {
+  return diff.replace(/^(---|\+\+\+|@@|[+-]).*$/gm, (line, kind) => styles[kind]!(line));
+}

@@ -1,6 +1,6 @@
 /** The saved programs that would break, with the reasons. */
 import type { PageDrift } from "../programs-contract.ts";
-import { Text } from "./text.tsx";
+import { StrongText, Text } from "./text.tsx";
 
 export function BrokenPrograms({ drift: { text, broken } }: { drift: PageDrift }) {
   if (broken.length === 0) return null;
@@ -9,9 +9,7 @@ export function BrokenPrograms({ drift: { text, broken } }: { drift: PageDrift }
       <p>{text} with these changes:</p>
       {broken.map(({ name, door, reasons }) => (
         <div key={JSON.stringify([door, name])}>
-          <strong>
-            <Text>{name}</Text>
-          </strong>
+          <StrongText>{name}</StrongText>
           {door !== undefined && (
             <>
               {" "}

@@ -1,4 +1,5 @@
 /** The first three steps of a home without servers: see a program run, bring servers, connect an agent. */
+
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { counted } from "../../base/counted.ts";
@@ -8,11 +9,11 @@ import type { PageImport, PageImported } from "../servers-contract.ts";
 import { OutcomeText, readOutcome } from "./activity/outcome.tsx";
 import { get, post } from "./client.ts";
 import { Difference, type ShownLine } from "./difference.tsx";
-import { useAction, useLoaded } from "./notice.tsx";
+import { CheckField } from "./field.tsx";
+import { Problem, type Reason, useAction, useLoaded } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
-import { Problem, type Reason } from "./problem.tsx";
 import { AddServer } from "./servers/add-server.tsx";
-import { Text } from "./text.tsx";
+import { StrongText, Text } from "./text.tsx";
 
 /** Time between two looks whether the first program has ended. */
 const outcomeLookMs = 300;
@@ -156,9 +157,7 @@ function Import({ imported, onImported }: ImportProps) {
       <ul class="imported">
         {servers.map(({ name, from }) => (
           <li key={name}>
-            <strong>
-              <Text>{name}</Text>
-            </strong>{" "}
+            <StrongText>{name}</StrongText>{" "}
             <span class="about">
               from <Text>{from.join(", ")}</Text>
             </span>
@@ -177,14 +176,9 @@ function Import({ imported, onImported }: ImportProps) {
         ))}
       </details>
       {diffs.agents.length > 0 && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={withAgents}
-            onChange={(event) => setWithAgents(event.currentTarget.checked)}
-          />{" "}
+        <CheckField class="choice" isChecked={withAgents} onChange={setWithAgents}>
           And put claudikins in the place of these servers in {counted(diffs.agents.length, "settings file")}
-        </label>
+        </CheckField>
       )}
       <button type="button" class="primary" disabled={isRunning} onClick={() => void write()}>
         Import {counted(servers.length, "server")}

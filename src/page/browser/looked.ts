@@ -1,7 +1,7 @@
 /** Answers of the server that are read again and again while they are shown, because other processes change them. */
 import { useEffect, useState } from "preact/hooks";
 import { get } from "./client.ts";
-import type { Reason } from "./problem.tsx";
+import type { Reason } from "./notice.tsx";
 
 /** How often they are read. A daemon that does not answer is waited for up to five seconds. */
 const systemLookMs = 5_000;

@@ -1,7 +1,7 @@
 /** Shows messages about finished and failed actions. */
 import { createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { get, RequestFailure } from "./client.ts";
+import { get, post, RequestFailure } from "./client.ts";
 import { Key, Text } from "./text.tsx";
 
 export interface PageNotice {
@@ -187,5 +187,54 @@ function afterSeen(read: () => void): () => void {
   return () => {
     clearTimeout(timer);
     document.removeEventListener("visibilitychange", look);
+  };
+}
+
+export interface Reason {
+  message: string;
+  hint?: string | undefined;
+}
+
+export function Problem({ reason: { message, hint } }: { reason: Reason }) {
+  return (
+    <p class="warning" role="alert">
+      <Text>{message}</Text>
+      {hint !== undefined && (
+        <span class="hint">
+          <Text>{hint}</Text>
+        </span>
+      )}
+    </p>
+  );
+}
+
+interface ConfigChange {
+  said: string;
+  hint?: string | undefined;
+  /** Identifies the change for the server. Undefined if nothing had to be changed. */
+  undo: string | undefined;
+  /** Names the change that an Undo takes back. */
+  what: string;
+  /** The hint after the change was taken back. */
+  undoneHint?: string | undefined;
+  /** Called after the change was taken back. */
+  undone?: (() => void) | undefined;
+}
+
+export function useConfigChanged(): (change: ConfigChange) => void {
+  const notices = useNotices();
+  const { run } = useAction();
+  return ({ said, hint, undo, what, undoneHint, undone }) => {
+    if (undo === undefined) {
+      notices.say(said, hint);
+      return;
+    }
+    const takeBack = () =>
+      run(async () => {
+        await post("policy/undo", { undo });
+        notices.say(`Undone: "${what}"`, undoneHint);
+        undone?.();
+      });
+    notices.changed(said, hint, { what, run: () => void takeBack() });
   };
 }

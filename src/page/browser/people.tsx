@@ -7,12 +7,10 @@ import type { PageAdministration, PagePerson, PagePersonAbout, PageQuota, PageVi
 import { Age, useNow } from "./age.tsx";
 import { ChangeButton } from "./asked-button.tsx";
 import { post } from "./client.ts";
-import { Fact } from "./fact.tsx";
 import { useLooked } from "./looked.ts";
-import { useAction, useLoaded, useNotices } from "./notice.tsx";
+import { Problem, useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
-import { Problem } from "./problem.tsx";
-import { Text } from "./text.tsx";
+import { Fact, StrongText, Text } from "./text.tsx";
 
 export function People({ people }: { people: PagePerson[] }) {
   const [chosen, setChosen] = useState<string>();
@@ -50,10 +48,7 @@ function Row({ person, isChosen, onChoose }: RowProps) {
   return (
     <li class="person" title={id}>
       <div>
-        <span class={`dot ${isRevoked ? "bad" : "good"}`} aria-hidden="true" />{" "}
-        <strong>
-          <Text>{name}</Text>
-        </strong>
+        <span class={`dot ${isRevoked ? "bad" : "good"}`} aria-hidden="true" /> <StrongText>{name}</StrongText>
         {isViewer && " (you)"}
         {isRevoked && (isDeleted ? " · deleted" : " · revoked")}
         {!isDeleted && (
@@ -162,10 +157,7 @@ function Quota({ quota: { owner, text, limit, used, to } }: { quota: PageQuota }
   return (
     <li>
       <div class="quota">
-        <strong>
-          <Text>{owner}</Text>
-        </strong>
-        : {text}
+        <StrongText>{owner}</StrongText>: {text}
         {used !== undefined && (
           <>
             <progress aria-label={`Used of ${text}`} max={limit} value={Math.min(used, limit)} />

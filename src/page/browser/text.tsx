@@ -9,6 +9,31 @@ export function Text({ children }: { children: string }) {
   return <bdi>{visible(children)}</bdi>;
 }
 
+export function StrongText({ children }: { children: string }) {
+  return (
+    <strong>
+      <Text>{children}</Text>
+    </strong>
+  );
+}
+
+export function CodeText({ children }: { children: string }) {
+  return (
+    <code>
+      <Text>{children}</Text>
+    </code>
+  );
+}
+
+/** A text that stands behind the others. */
+export function AboutText({ children }: { children: string }) {
+  return (
+    <span class="about">
+      <Text>{children}</Text>
+    </span>
+  );
+}
+
 /** `server.tool`. A break may follow the dot. */
 export function ToolName({ server, tool }: { server: string; tool: string }) {
   return (
@@ -108,5 +133,14 @@ export function Key({ children }: { children: string }) {
     <span class="key" aria-hidden="true">
       {children}
     </span>
+  );
+}
+
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Plans `init`: the servers of all agents go into a config, and the agents get claudikins in their place. */
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { ClaudikinsError } from "../../base/errors.ts";
-import { stringsIn } from "../../base/json-object.ts";
+import { isObject, stringsIn } from "../../base/json-object.ts";
 import { shellWord } from "../../base/shell-word.ts";
 import {
   type ConfigFile,
@@ -16,11 +16,11 @@ import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../../config/locations.ts";
 import { isWithin } from "../../config/trust/written-folders.ts";
+import { inheritedNames } from "../../servers/process/child-environment.ts";
 import { lastingCommand } from "../upgrade/lasting.ts";
 import { leaveServer, settleByWishes, type Wishes } from "./choices.ts";
 import { settleAsBefore } from "./decisions.ts";
 import { type FoundFile, type FoundFiles, type FoundServer, findServers } from "./find-servers.ts";
-import { withKnownVariables } from "./inherited.ts";
 import { type Inventory, type MergedServer, merge } from "./merge.ts";
 import { isTogether, type Rewired, rewire, type StartCommand } from "./rewire.ts";
 import { claudikinsName } from "./supported/claudikins-entry.ts";
@@ -239,4 +239,30 @@ export function nothingFound({ found }: Survey): ClaudikinsError {
         ? `To import this project's servers from ${shared.join(" and ")}: claudikins init --project`
         : "Add a server by its name, for example: claudikins add context7",
   });
+}
+
+/** The entry, with the variables that its server is known to read and that are set. Only for programs. */
+async function withKnownVariables(entry: PortableEntry, env: Environment): Promise<PortableEntry> {
+  const { command, args } = entry;
+  if (typeof command !== "string" || entry["inherit"] !== undefined) return entry;
+  const { recognise } = await import("../../tools/server-catalog.ts");
+  const known = recognise({ command, args: stringsIn(args) })?.variables ?? [];
+  const declared = isObject(entry["env"]) ? entry["env"] : {};
+  const usual = new Set(inheritedNames(env));
+  const names = known
+    .map(({ name }) => name)
+    .filter((name) => env[name] !== undefined && !Object.hasOwn(declared, name) && !usual.has(name));
+  return names.length === 0 ? entry : { ...entry, inherit: names };
+}
+
+/** Names of variables of the shell, the terminal or claudikins, which no server needs. */
+const ofShell =
+  /^(?:_|.*PWD|SHLVL|PS\d|PROMPT.*|HIST.*|LS_COLORS|LESS.*|PAGER|MANPATH|EDITOR|VISUAL|COLORTERM|TERM_.*|COLUMNS|LINES|MAIL|BASH.*|ZSH.*|FISH.*|STARSHIP.*|TMUX.*|STY|WINDOWID|SESSION_MANAGER|INVOCATION_ID|JOURNAL_STREAM|CLAUDE.*|CLAUDIKINS_.*|CODEX.*|VSCODE.*|BUN_.*|npm_.*|FORCE_COLOR|NO_COLOR|CI)$/;
+
+/** Names of variables that none of these servers gets, although an agent would have given them. Sorted. */
+export function withheldNames(env: Environment, entries: readonly PortableEntry[]): string[] {
+  const passed = new Set(entries.flatMap(({ inherit }) => inheritedNames(env, stringsIn(inherit))));
+  return Object.keys(env)
+    .filter((name) => env[name] !== undefined && !passed.has(name) && !ofShell.test(name))
+    .sort();
 }

@@ -1,6 +1,6 @@
 /** Pasted addresses: complete ones in any form, and the problems of other texts. */
 import { expect, test } from "bun:test";
-import { redirectIn } from "../../../src/setup/sign-in/pasted-redirect.ts";
+import { redirectIn } from "../../../src/setup/sign-in/sign-in.ts";
 
 const back = new URL("http://127.0.0.1:4242/callback");
 const to = new URL("https://login.example/authorize?client_id=x");

@@ -1,7 +1,7 @@
 /** Large JSON documents are parsed in parts. The result must not differ from `JSON.parse`. */
 import { expect, test } from "bun:test";
 import { weigh } from "../../../src/base/json-weight.ts";
-import { largeEntryBytes, parseLargeJson } from "../../../src/sources/openapi/document/large-json.ts";
+import { largeEntryBytes, parseLargeJson } from "../../../src/sources/openapi/document/parse-document.ts";
 
 const long = "x".repeat(largeEntryBytes);
 

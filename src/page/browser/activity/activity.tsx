@@ -2,15 +2,14 @@
 import { useMemo } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import type { PageState } from "../../contract.ts";
-import { Choice } from "../filter-form.tsx";
+import { Choice, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
+import { Problem } from "../notice.tsx";
 import type { CameFrom } from "../place.ts";
-import { Problem } from "../problem.tsx";
 import { useStickyTop } from "../sticky-top.ts";
-import { TabName } from "../text.tsx";
+import { TabName, Text } from "../text.tsx";
 import { CallLog, type CallQuery } from "./call-log.tsx";
 import { Compare } from "./compare.tsx";
 import { Detail } from "./detail.tsx";
-import { Filters } from "./filters.tsx";
 import { ActivityList } from "./list.tsx";
 import { isNarrowed, type Query, useActivity } from "./query.ts";
 
@@ -205,5 +204,78 @@ function Tabs({ isCalls, onChoose }: { isCalls: boolean; onChoose(isCalls: boole
       {tab("Executions", !isCalls, false)}
       {tab("Calls", isCalls, true)}
     </span>
+  );
+}
+
+const states = ["running", "waiting", "done", "failed", "denied", "cancelled"].map((state) => [state, state] as const);
+
+interface FiltersProps {
+  query: Query;
+  /** What the list can be narrowed to. */
+  agents: readonly string[];
+  doors: readonly string[];
+  people: readonly { id: string; name: string }[];
+  servers: readonly string[];
+  hasKeys: boolean;
+  onChange(query: Query): void;
+}
+
+function Filters({ query, agents, doors, people, servers, hasKeys, onChange }: FiltersProps) {
+  const set = (part: Query) => onChange({ ...query, ...part });
+  return (
+    <FilterForm isSet={isNarrowed(query)} onClear={() => onChange({ order: query.order })}>
+      <SearchField
+        name="Find executions"
+        placeholder="Find: a comment, a tool, an agent, a folder …"
+        value={query.text}
+        isFilter
+        hasKey={hasKeys}
+        onChange={(text) => set({ text })}
+      />
+      <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
+      <WhenFields hours={query.hours} day={query.day} onChange={set} />
+      {servers.length > 0 && (
+        <Choice
+          name="Server"
+          value={query.server}
+          any="Any server"
+          choices={named(servers)}
+          onChange={(server) => set({ server, tool: undefined })}
+        />
+      )}
+      {agents.length > 0 && (
+        <Choice
+          name="Agent"
+          value={query.agent}
+          any="Any agent"
+          choices={named(agents)}
+          onChange={(agent) => set({ agent })}
+        />
+      )}
+      {doors.length > 0 && (
+        <Choice
+          name="Door"
+          value={query.door}
+          any="Any door"
+          choices={named(doors)}
+          onChange={(door) => set({ door })}
+        />
+      )}
+      {people.length > 0 && (
+        <Choice
+          name="Person"
+          value={query.person}
+          any="Any person"
+          choices={people.map(({ id, name }) => [id, named([name])[0]?.[1] ?? id] as const)}
+          onChange={(person) => set({ person })}
+        />
+      )}
+      {query.tool !== undefined && (
+        <button type="button" class="chip" onClick={() => set({ tool: undefined })}>
+          <span class="hidden">Any tool instead of </span>
+          <Text>{query.tool}</Text> <span aria-hidden="true">✕</span>
+        </button>
+      )}
+    </FilterForm>
   );
 }

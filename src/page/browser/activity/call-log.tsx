@@ -8,7 +8,7 @@ import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
 import { Choice, daySpan, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
-import { Problem, type Reason } from "../problem.tsx";
+import { Problem, type Reason } from "../notice.tsx";
 import { Text, ToolName } from "../text.tsx";
 
 /** Silence after which typed conditions count. */

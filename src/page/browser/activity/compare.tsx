@@ -14,7 +14,7 @@ import type {
 } from "../../activity-contract.ts";
 import { get } from "../client.ts";
 import { Difference } from "../difference.tsx";
-import { Problem, type Reason } from "../problem.tsx";
+import { Problem, type Reason } from "../notice.tsx";
 import { ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
 import { placeText, StateWords } from "./row.tsx";
 

@@ -1,9 +1,9 @@
 /** The list of executions: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { PageExecution } from "../../activity-contract.ts";
+import { useWindowRoving } from "../roving.ts";
 import { Text } from "../text.tsx";
 import { keptUnchanged } from "../unchanged.ts";
-import { useWindowRoving } from "../window-roving.ts";
 import { useIsWide, useWindowRows } from "../window-rows.ts";
 import { placeText, RowContent } from "./row.tsx";
 

@@ -4,7 +4,7 @@ import { counted } from "../../../base/counted.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import type { PageOutcome } from "../../programs-contract.ts";
 import { get } from "../client.ts";
-import { Problem, type Reason } from "../problem.tsx";
+import { Problem, type Reason } from "../notice.tsx";
 import { ScrolledText, Text, visibleLines } from "../text.tsx";
 
 export function readOutcome(id: string, door: string | undefined): Promise<PageOutcome> {

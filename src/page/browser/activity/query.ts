@@ -4,7 +4,7 @@ import { hourMs } from "../../../base/units.ts";
 import type { PageAbout, PageActivity, PageExecution } from "../../activity-contract.ts";
 import { get } from "../client.ts";
 import { daySpan } from "../filter-form.tsx";
-import type { Reason } from "../problem.tsx";
+import type { Reason } from "../notice.tsx";
 
 /** Silence after which a text is searched. */
 const typedMs = 150;

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Decided, PageApproval, PageDecision, PageLastingRule } from "../../contract.ts";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
+import { CheckField, Field, SubmitForm } from "../field.tsx";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { Key, Text } from "../text.tsx";
 
@@ -142,21 +142,14 @@ function DenyForm({ isDisabled, decide }: { isDisabled: boolean; decide: Decide 
     decide(isAll ? "deny all" : "deny", text === "" ? {} : { reason: text });
   };
   return (
-    <form
-      class="decision-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <SubmitForm class="decision-form" onSubmit={send}>
       <Field name="Reason" about="the program gets it with its error" value={reason} isFocused onInput={setReason} />
-      <label class="choice">
-        <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.currentTarget.checked)} /> And deny
-        everything else that this execution asks
-      </label>
+      <CheckField class="choice" isChecked={isAll} onChange={setAll}>
+        And deny everything else that this execution asks
+      </CheckField>
       <button type="submit" class="danger" disabled={isDisabled}>
         {isAll ? "Deny all" : "Deny the call"}
       </button>
-    </form>
+    </SubmitForm>
   );
 }

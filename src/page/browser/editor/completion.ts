@@ -9,7 +9,7 @@ import { localCompletionSource } from "@codemirror/lang-javascript";
 import type { EditorView } from "@codemirror/view";
 import type { SyntaxNode } from "@lezer/common";
 import { visible } from "../../../policy/visible.ts";
-import type { PageEditorTool, PageField, PageType } from "../../editor-contract.ts";
+import type { PageEditorTool, PageField, PageType } from "../../programs-contract.ts";
 import type { EditorNames } from "./contract.ts";
 import { hintOf } from "./tool-hints.ts";
 import { type Found, Types } from "./types.ts";

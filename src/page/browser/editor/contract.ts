@@ -1,5 +1,5 @@
 /** What the page and the script of the editor know of each other. The script is loaded when the view is opened. */
-import type { PageEditor, PageEditorTool, PageMistake } from "../../editor-contract.ts";
+import type { PageEditor, PageEditorTool, PageMistake } from "../../programs-contract.ts";
 
 /** The names that code can use. Each is asked for once. */
 export interface EditorNames {

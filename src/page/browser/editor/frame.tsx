@@ -2,7 +2,7 @@
 
 import type { Ref } from "preact";
 import { useEffect, useImperativeHandle, useRef, useState } from "preact/hooks";
-import { Problem, type Reason } from "../problem.tsx";
+import { Problem, type Reason } from "../notice.tsx";
 import type { Editor, EditorOptions, EditorScript } from "./contract.ts";
 
 let script: Promise<EditorScript> | undefined;

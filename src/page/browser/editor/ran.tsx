@@ -9,9 +9,8 @@ import { OutcomeText, readOutcome } from "../activity/outcome.tsx";
 import { useAbout } from "../activity/query.ts";
 import { StateWords } from "../activity/row.tsx";
 import { post } from "../client.ts";
-import { useAction } from "../notice.tsx";
+import { Problem, type Reason, useAction } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem, type Reason } from "../problem.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
 import { ToolName } from "../text.tsx";
 

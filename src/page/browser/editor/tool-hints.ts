@@ -1,7 +1,7 @@
 /** The hint about a tool or a field. It stands beside the completion, and appears when the pointer rests on the name. */
 import { hoverTooltip } from "@codemirror/view";
 import { visible } from "../../../policy/visible.ts";
-import type { PageEditorTool } from "../../editor-contract.ts";
+import type { PageEditorTool } from "../../programs-contract.ts";
 import type { EditorNames } from "./contract.ts";
 import { type Found, Types } from "./types.ts";
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import type { PageState } from "../../contract.ts";
-import type { PageEditor, PageEditorTool, PageMistake } from "../../editor-contract.ts";
+import type { PageEditor, PageEditorTool, PageMistake } from "../../programs-contract.ts";
 import { useActivity } from "../activity/query.ts";
 import { StateWords } from "../activity/row.tsx";
 import { Age } from "../age.tsx";

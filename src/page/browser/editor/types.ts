@@ -5,7 +5,7 @@
 import { syntaxTree } from "@codemirror/language";
 import type { EditorState } from "@codemirror/state";
 import type { SyntaxNode } from "@lezer/common";
-import type { PageEditorTool, PageField, PageType } from "../../editor-contract.ts";
+import type { PageEditorTool, PageField, PageType } from "../../programs-contract.ts";
 import type { EditorNames } from "./contract.ts";
 
 /** Steps from an expression to its type. A variable may be defined by itself in code that is being written. */

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageFigures } from "../../figures-contract.ts";
+import type { PageFigures } from "../../activity-contract.ts";
 import { TabName } from "../text.tsx";
 
 type Period = PageFigures["periods"][number];

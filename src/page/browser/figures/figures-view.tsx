@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageFigures } from "../../figures-contract.ts";
+import type { PageFigures } from "../../activity-contract.ts";
 import { Figure, Figures } from "../figures.tsx";
 import { useLoaded } from "../notice.tsx";
 import { TabName, Text } from "../text.tsx";

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import type { PageCallerFigures, PageFigures, PageUseFigures } from "../../figures-contract.ts";
+import type { PageCallerFigures, PageFigures, PageUseFigures } from "../../activity-contract.ts";
 import { TabName, Text, ToolName } from "../text.tsx";
 
 /** Rows that are shown at first, and with each "Show more". */

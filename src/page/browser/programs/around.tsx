@@ -8,10 +8,9 @@ import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
-import { Text } from "../text.tsx";
+import { CodeText, StrongText, Text } from "../text.tsx";
 import { NewNotification } from "./new-notification.tsx";
-import { NewTest } from "./new-test.tsx";
-import { NewTrigger } from "./new-trigger.tsx";
+import { NewTest, NewTrigger } from "./new-trigger.tsx";
 
 interface AroundProps {
   program: PageProgram;
@@ -131,16 +130,10 @@ function StartsAfterEvents({ program, triggers, onChanged }: TriggersProps) {
         {triggers.map(({ id, source, filter, perMinute }) => (
           <li key={id}>
             <span>
-              <strong>
-                <Text>{id}</Text>
-              </strong>{" "}
-              <Text>{source}</Text>
+              <StrongText>{id}</StrongText> <Text>{source}</Text>
               {filter !== undefined && (
                 <>
-                  , if{" "}
-                  <code>
-                    <Text>{filter}</Text>
-                  </code>
+                  , if <CodeText>{filter}</CodeText>
                 </>
               )}
               <span class="about"> at most {perMinute} a minute</span>
@@ -190,10 +183,7 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
         {notifications.map(({ id, text, filter }) => (
           <li key={id}>
             <span>
-              <strong>
-                <Text>{id}</Text>
-              </strong>{" "}
-              <Text>{filter === undefined ? text : `${text}, if ${filter}`}</Text>
+              <StrongText>{id}</StrongText> <Text>{filter === undefined ? text : `${text}, if ${filter}`}</Text>
             </span>
             <span class="line-actions">
               <button

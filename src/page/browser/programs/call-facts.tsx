@@ -1,5 +1,5 @@
 /** Rows of a list of facts: how code calls a program, and which tools the program may call. */
-import { Text } from "../text.tsx";
+import { CodeText, Text } from "../text.tsx";
 
 export function CallFacts({ call, calls }: { call: string; calls: readonly string[] }) {
   return (
@@ -7,9 +7,7 @@ export function CallFacts({ call, calls }: { call: string; calls: readonly strin
       <div>
         <dt>Call</dt>
         <dd>
-          <code>
-            <Text>{call}</Text>
-          </code>
+          <CodeText>{call}</CodeText>
         </dd>
       </div>
       <div>

@@ -1,20 +1,28 @@
 /** Tells others what has become of a saved program. */
 import { useState } from "preact/hooks";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
+import { CheckField, Checks, ChoiceField, Field, LinesField, SubmitForm } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
 import { namedLines } from "./input-fields.tsx";
 
 const receivers = {
-  agent: ["my agents, in their next session"],
-  command: ["a command of the shell", "Command", 'echo "$CLAUDIKINS_STATE" >> log'],
-  webhook: ["a webhook", "Address", "https://example.com/hook"],
-  tool: ["a tool", "Tool", "demo.send_email"],
+  agent: "my agents, in their next session",
+  command: "a command of the shell",
+  webhook: "a webhook",
+  tool: "a tool",
 } as const;
 type Kind = keyof typeof receivers;
 
+/** The field that a receiver needs, with an example. */
+const neededFields: Partial<Record<Kind, [title: string, example: string]>> = {
+  command: ["Command", 'echo "$CLAUDIKINS_STATE" >> log'],
+  webhook: ["Address", "https://example.com/hook"],
+  tool: ["Tool", "demo.send_email"],
+};
+
 const states = { done: "it has succeeded", failed: "it has failed", waiting: "it waits for a person" } as const;
 type State = keyof typeof states;
+const allStates = Object.keys(states) as State[];
 
 interface NewNotificationProps {
   name: string;
@@ -31,7 +39,7 @@ export function NewNotification({ name, door, onMade }: NewNotificationProps) {
   const [values, setValues] = useState("");
   const [hasContents, setContents] = useState(false);
   const [when, setWhen] = useState<State[]>(["failed", "waiting"]);
-  const [, title, example] = receivers[kind];
+  const needed = neededFields[kind];
   const hasValues = kind === "webhook" || kind === "tool";
   const add = () =>
     run(async () => {
@@ -53,39 +61,12 @@ export function NewNotification({ name, door, onMade }: NewNotificationProps) {
   return (
     <details>
       <summary>Tell others</summary>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
-        <fieldset class="checks">
-          <legend>When</legend>
-          {(Object.keys(states) as State[]).map((state) => (
-            <label key={state}>
-              <input
-                type="checkbox"
-                checked={when.includes(state)}
-                onChange={(event) =>
-                  setWhen(event.currentTarget.checked ? [...when, state] : when.filter((each) => each !== state))
-                }
-              />
-              {states[state]}
-            </label>
-          ))}
-        </fieldset>
-        <label class="field">
-          <span>Tell</span>
-          <select aria-label="Tell" value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
-            {(Object.keys(receivers) as Kind[]).map((each) => (
-              <option key={each} value={each}>
-                {receivers[each][0]}
-              </option>
-            ))}
-          </select>
-        </label>
-        {title !== undefined && <Field name={title} example={example} value={what} onInput={setWhat} />}
+      <SubmitForm onSubmit={add}>
+        <Checks legend="When" values={allStates} chosen={when} onChange={setWhen}>
+          {(state) => states[state]}
+        </Checks>
+        <ChoiceField name="Tell" value={kind} choices={receivers} onChoose={setKind} />
+        {needed && <Field name={needed[0]} example={needed[1]} value={what} onInput={setWhat} />}
         {kind === "command" && (
           <p class="about">
             It runs with all of your rights, and gets <code>CLAUDIKINS_PROGRAM</code>, <code>CLAUDIKINS_STATE</code> and{" "}
@@ -102,38 +83,28 @@ export function NewNotification({ name, door, onMade }: NewNotificationProps) {
           />
         )}
         {hasValues && (
-          <label class="field">
-            <span>
-              Values that it gets <span class="about">one a line, optional</span>
-            </span>
-            <textarea
-              rows={2}
-              spellcheck={false}
-              placeholder="to=me@example.com"
-              value={values}
-              onInput={(event) => setValues(event.currentTarget.value)}
-            />
-          </label>
+          <LinesField
+            name="Values that it gets"
+            about="one a line, optional"
+            example="to=me@example.com"
+            value={values}
+            onInput={setValues}
+          />
         )}
         {kind !== "agent" && (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={hasContents}
-              onChange={(event) => setContents(event.currentTarget.checked)}
-            />
-            <span>Tell the value and the error, too</span>
-          </label>
+          <CheckField isChecked={hasContents} onChange={setContents}>
+            Tell the value and the error, too
+          </CheckField>
         )}
         <div class="actions">
           <button
             type="submit"
-            disabled={isRunning || when.length === 0 || (title !== undefined && what.trim() === "")}
+            disabled={isRunning || when.length === 0 || (needed !== undefined && what.trim() === "")}
           >
             Add the notification
           </button>
         </div>
-      </form>
+      </SubmitForm>
     </details>
   );
 }

@@ -1,10 +1,11 @@
 /** Starts a saved program when something happens. */
 import { useState } from "preact/hooks";
-import type { PageProgram, PageTriggered } from "../../programs-contract.ts";
+import { counted } from "../../../base/counted.ts";
+import type { PageProgram, PageRecorded, PageTriggered } from "../../programs-contract.ts";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
+import { ChoiceField, Field, LinesField, SubmitForm } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
-import { Text } from "../text.tsx";
+import { CodeText } from "../text.tsx";
 import { givenTexts, InputFields, namedLines } from "./input-fields.tsx";
 
 const kinds = {
@@ -55,20 +56,12 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
       await onMade();
     });
   const choice = (key: string, title: string, choices: readonly string[]) => (
-    <label class="field">
-      <span>{title}</span>
-      <select
-        aria-label={title}
-        value={form[key] ?? choices[0]}
-        onChange={(event) => set(key)(event.currentTarget.value)}
-      >
-        {choices.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChoiceField
+      name={title}
+      value={form[key] ?? choices[0] ?? ""}
+      choices={Object.fromEntries(choices.map((each) => [each, each]))}
+      onChoose={set(key)}
+    />
   );
   const field = (key: string, title: string, more: { about?: string; help?: string; example?: string } = {}) => (
     <Field name={title} value={form[key] ?? ""} onInput={set(key)} {...more} />
@@ -79,16 +72,11 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
         <div class="warning" role="status">
           <p>
             The path of the webhook, below the address of <code>claudikins serve --http</code>:{" "}
-            <code>
-              <Text>{made.path}</Text>
-            </code>
+            <CodeText>{made.path}</CodeText>
           </p>
           {made.secret !== undefined && (
             <p>
-              Its secret, shown only now:{" "}
-              <code>
-                <Text>{made.secret}</Text>
-              </code>
+              Its secret, shown only now: <CodeText>{made.secret}</CodeText>
             </p>
           )}
           <button type="button" onClick={() => setMade(undefined)}>
@@ -98,27 +86,8 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
       )}
       <details>
         <summary>Start it after an event</summary>
-        <form
-          class="fields"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void add();
-          }}
-        >
-          <label class="field">
-            <span>Start it when</span>
-            <select
-              aria-label="Start it when"
-              value={kind}
-              onChange={(event) => setKind(event.currentTarget.value as Kind)}
-            >
-              {Object.entries(kinds).map(([each, words]) => (
-                <option key={each} value={each}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+        <SubmitForm onSubmit={add}>
+          <ChoiceField name="Start it when" value={kind} choices={kinds} onChoose={setKind} />
           {kind === "webhook" && (
             <>
               {choice("sender", "Sender", senders)}
@@ -149,18 +118,13 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
             texts={texts}
             onInput={setTexts}
           />
-          <label class="field">
-            <span>
-              Inputs that are made of the event <span class="about">one a line, optional</span>
-            </span>
-            <textarea
-              rows={2}
-              spellcheck={false}
-              placeholder="number=event.body.issue.number"
-              value={form["map"] ?? ""}
-              onInput={(event) => set("map")(event.currentTarget.value)}
-            />
-          </label>
+          <LinesField
+            name="Inputs that are made of the event"
+            about="one a line, optional"
+            example="number=event.body.issue.number"
+            value={form["map"] ?? ""}
+            onInput={set("map")}
+          />
           {field("filter", "Only if", { about: "a condition in CEL, optional", example: 'event.type == "issues"' })}
           {field("limit", "Runs within a minute", { about: "optional", example: "60" })}
           {field("id", "Name of the trigger", { about: "optional", example: name })}
@@ -169,7 +133,7 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
               {isRunning ? "Adding …" : "Add the trigger"}
             </button>
           </div>
-        </form>
+        </SubmitForm>
       </details>
     </>
   );
@@ -195,4 +159,42 @@ function sourceOf(kind: Kind, text: (key: string) => string): Record<string, str
       return { after: text("after"), ...(only === undefined ? {} : { if: only }) };
     }
   }
+}
+
+interface NewTestProps {
+  program: PageProgram;
+  onMade(): Promise<void>;
+}
+
+export function NewTest({ program: { name, door, inputs }, onMade }: NewTestProps) {
+  const notices = useNotices();
+  const { isRunning, run } = useAction();
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [as, setAs] = useState("");
+  const make = () =>
+    run(async () => {
+      const body = { name, door, input: givenTexts(inputs, texts), ...(as === "" ? {} : { as }) };
+      const { recording, calls, isPrivateReplaced } = await post<PageRecorded>("programs/record", body);
+      const hidden = isPrivateReplaced ? "Placeholders stand for private data." : undefined;
+      notices.changed(`Recorded ${recording}: ${counted(calls, "call")}`, hidden);
+      setAs("");
+      await onMade();
+    });
+  return (
+    <details>
+      <summary>Make a test</summary>
+      <SubmitForm onSubmit={make}>
+        <p class="about">
+          The program runs now with this input, and really calls its tools. Its calls and its value become a test.
+        </p>
+        <InputFields inputs={inputs} texts={texts} onInput={setTexts} />
+        <Field name="Name of the test" about="optional" example="september" value={as} onInput={setAs} />
+        <div class="actions">
+          <button type="submit" disabled={isRunning}>
+            {isRunning ? "Running …" : "Run it and keep the test"}
+          </button>
+        </div>
+      </SubmitForm>
+    </details>
+  );
 }

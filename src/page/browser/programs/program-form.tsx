@@ -3,13 +3,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { PageOutcome, PageProgram, PageScheduled } from "../../programs-contract.ts";
 import { OutcomeText, readOutcome } from "../activity/outcome.tsx";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
-import { Problem, type Reason } from "../problem.tsx";
+import { ChoiceField, Field, SubmitForm } from "../field.tsx";
+import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";
 import { givenTexts, InputFields } from "./input-fields.tsx";
 import { timeIn } from "./schedules.tsx";
-import { cronOf, TimesFields, usualTimes } from "./times.tsx";
 
 export function ProgramForm({ program }: { program: PageProgram }) {
   const { name, door, inputs } = program;
@@ -24,13 +22,7 @@ export function ProgramForm({ program }: { program: PageProgram }) {
   return (
     <section class="part" aria-labelledby="run">
       <h3 id="run">Run</h3>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(start);
-        }}
-      >
+      <SubmitForm onSubmit={() => run(start)}>
         {inputs.length === 0 && <p class="about">It has no input.</p>}
         <InputFields inputs={inputs} texts={texts} onInput={setTexts} />
         <div class="actions">
@@ -38,7 +30,7 @@ export function ProgramForm({ program }: { program: PageProgram }) {
             {isRunning ? "Starting …" : "Run now"}
           </button>
         </div>
-      </form>
+      </SubmitForm>
       {started !== undefined && <Started key={started} id={started} program={program} />}
       <ScheduleForm program={program} input={input} />
     </section>
@@ -67,13 +59,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
   return (
     <details>
       <summary>Run it at a time</summary>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run(add);
-        }}
-      >
+      <SubmitForm onSubmit={() => run(add)}>
         <TimesFields times={times} onChange={setTimes} />
         <Field name="Time zone" example="Europe/Berlin" value={zone} onInput={setZone} />
         <Field name="Name of the schedule" about="optional" example={name} value={id} onInput={setId} />
@@ -87,7 +73,7 @@ function ScheduleForm({ program, input }: { program: PageProgram; input: Record<
             </span>
           )}
         </div>
-      </form>
+      </SubmitForm>
     </details>
   );
 }
@@ -118,6 +104,81 @@ function Started({ id, program: { door, runs } }: { id: string; program: PagePro
       </p>
       {problem && <Problem reason={problem} />}
       {outcome && <OutcomeText id={id} door={door} outcome={outcome} />}
+    </div>
+  );
+}
+
+const repetitions = {
+  day: "every day",
+  weekdays: "from Monday to Friday",
+  week: "every week",
+  month: "every month",
+  hour: "every hour",
+  cron: "by a cron expression",
+} as const;
+type Repetition = keyof typeof repetitions;
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+
+interface Times {
+  repetition: Repetition;
+  /** The hour and the minute, such as 08:00. */
+  at: string;
+  /** The day of the week; Sunday is 0. */
+  weekday: number;
+  cron: string;
+}
+
+const usualTimes: Times = { repetition: "day", at: "08:00", weekday: 1, cron: "" };
+
+/** The five fields of cron. Empty if something is not chosen yet. */
+function cronOf({ repetition, at, weekday, cron }: Times): string {
+  if (repetition === "cron") return cron.trim();
+  const [hour, minute] = at.split(":").map(Number);
+  if (hour === undefined || minute === undefined || !Number.isInteger(hour + minute)) return "";
+  const rest = { day: "* * *", weekdays: "* * 1-5", week: `* * ${weekday}`, month: "1 * *", hour: "* * *" };
+  return `${minute} ${repetition === "hour" ? "*" : hour} ${rest[repetition]}`;
+}
+
+function TimesFields({ times, onChange }: { times: Times; onChange(times: Times): void }) {
+  const { repetition, at, weekday, cron } = times;
+  return (
+    <div class="times-fields">
+      <ChoiceField
+        name="How often"
+        value={repetition}
+        choices={repetitions}
+        onChoose={(chosen) => onChange({ ...times, repetition: chosen })}
+      />
+      {repetition === "week" && (
+        <ChoiceField
+          name="Day"
+          value={String(weekday)}
+          choices={Object.fromEntries(weekdays.map((name, day) => [day, name]))}
+          onChoose={(day) => onChange({ ...times, weekday: Number(day) })}
+        />
+      )}
+      {repetition === "cron" ? (
+        <Field
+          name="When"
+          about="minute, hour, day of the month, month, day of the week"
+          example="0 8 * * 1-5"
+          value={cron}
+          onInput={(text) => onChange({ ...times, cron: text })}
+        />
+      ) : (
+        <label class="field">
+          <span>
+            {repetition === "month" ? "On the first day, at" : repetition === "hour" ? "At the minute of" : "At"}
+          </span>
+          <input
+            type="time"
+            required
+            value={at}
+            onInput={(event) => onChange({ ...times, at: event.currentTarget.value })}
+          />
+        </label>
+      )}
     </div>
   );
 }

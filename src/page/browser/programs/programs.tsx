@@ -11,7 +11,7 @@ import { Reasons } from "../drift.tsx";
 import { useLoaded, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { useRoving } from "../roving.ts";
-import { ScrolledText, Text, visibleLines } from "../text.tsx";
+import { ScrolledText, StrongText, Text, visibleLines } from "../text.tsx";
 import { Around } from "./around.tsx";
 import { CallFacts } from "./call-facts.tsx";
 import { ProgramForm } from "./program-form.tsx";
@@ -70,9 +70,7 @@ export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps
                 >
                   <span class={`dot ${hasFailed ? "bad" : (last?.kind ?? "idle")}`} aria-hidden="true" />
                   <span class="row-text">
-                    <strong>
-                      <Text>{program.name}</Text>
-                    </strong>
+                    <StrongText>{program.name}</StrongText>
                     <span class="about">
                       {program.door !== undefined && (
                         <>

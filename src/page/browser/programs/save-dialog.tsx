@@ -5,9 +5,8 @@ import { counted } from "../../../base/counted.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import type { PageSaving } from "../../programs-contract.ts";
 import { get, post } from "../client.ts";
-import { Field } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
-import { Problem, type Reason } from "../problem.tsx";
+import { Field, SubmitForm } from "../field.tsx";
+import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { ScrolledText, Text, visibleLines } from "../text.tsx";
 import { CallFacts } from "./call-facts.tsx";
 import { programKey } from "./program-key.ts";
@@ -74,13 +73,7 @@ export function SaveDialog({ execution: { id, door }, onClose, onSaved }: SaveDi
           </>
         )}
       </p>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void (saving ? save() : preview());
-        }}
-      >
+      <SubmitForm onSubmit={() => (saving ? save() : preview())}>
         <Field
           name="Name"
           about="lower-case letters, digits and dashes"
@@ -105,7 +98,7 @@ export function SaveDialog({ execution: { id, door }, onClose, onSaved }: SaveDi
             Cancel
           </button>
         </div>
-      </form>
+      </SubmitForm>
     </dialog>
   );
 }

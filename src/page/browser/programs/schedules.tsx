@@ -4,7 +4,7 @@ import type { PageSchedule, PageScheduledRun } from "../../programs-contract.ts"
 import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { Panel } from "../panel.tsx";
-import { Quoted, Text } from "../text.tsx";
+import { CodeText, Quoted, StrongText, Text } from "../text.tsx";
 
 export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
   if (schedules.length === 0) return null;
@@ -30,13 +30,7 @@ function Line({ schedule }: { schedule: PageSchedule }) {
   return (
     <li>
       <span>
-        <strong>
-          <Text>{id}</Text>
-        </strong>{" "}
-        <code>
-          <Text>{cron}</Text>
-        </code>{" "}
-        <Text>{zone}</Text>
+        <StrongText>{id}</StrongText> <CodeText>{cron}</CodeText> <Text>{zone}</Text>
         {next !== undefined && <>, next {timeIn(next, zone)}</>}
         {input !== "{}" && (
           <span class="about">

@@ -4,11 +4,10 @@ import { counted } from "../../../base/counted.ts";
 import type { PageAdded, PageCatalogServer } from "../../servers-contract.ts";
 import type { PageSecrets } from "../../system-contract.ts";
 import { get, post } from "../client.ts";
-import { Field } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
+import { CheckField, Field, LinesField, SubmitForm } from "../field.tsx";
+import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem, type Reason } from "../problem.tsx";
-import { Text } from "../text.tsx";
+import { AboutText, StrongText } from "../text.tsx";
 import {
   credentialRow,
   emptyRow,
@@ -143,24 +142,9 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
         ))}
       </div>
       <p class="about">{help}</p>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
+      <SubmitForm class="form" onSubmit={add}>
         {kind === "entry" ? (
-          <label class="field">
-            <span>{title}</span>
-            <textarea
-              rows={7}
-              spellcheck={false}
-              placeholder={example}
-              value={what}
-              onInput={(event) => setWhat(event.currentTarget.value)}
-            />
-          </label>
+          <LinesField name={title} rows={7} example={example} value={what} onInput={setWhat} />
         ) : (
           <Field name={title} value={what} example={example} onInput={setWhat} />
         )}
@@ -204,14 +188,9 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
         <p class="about">
           {kind === "entry" ? (
             <>
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={keysAsSecrets}
-                  onChange={(event) => setKeysAsSecrets(event.currentTarget.checked)}
-                />
+              <CheckField isChecked={keysAsSecrets} onChange={setKeysAsSecrets}>
                 Keep keys as secrets
-              </label>
+              </CheckField>
               Values that look like keys are not written into the config. It refers to them. References such as{" "}
               <code>{"${NAME}"}</code> and <code>{"${secret:NAME}"}</code> stay.
             </>
@@ -232,7 +211,7 @@ export function AddServer({ onAdded }: { onAdded(name: string): void }) {
             {isRunning ? "Trying it …" : "Try it and add it"}
           </button>
         </div>
-      </form>
+      </SubmitForm>
     </Panel>
   );
 }
@@ -257,12 +236,8 @@ function Catalog({
       {fitting.slice(0, 8).map(({ name, title, description }) => (
         <li key={name}>
           <button type="button" onClick={() => onChoose(name)}>
-            <strong>
-              <Text>{title}</Text>
-            </strong>
-            <span class="about">
-              <Text>{description}</Text>
-            </span>
+            <StrongText>{title}</StrongText>
+            <AboutText>{description}</AboutText>
           </button>
         </li>
       ))}

@@ -1,19 +1,16 @@
 /** One server: its state with the cause and the repair, what it is, and its tools. */
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import { visible } from "../../../policy/visible.ts";
-import type { PageChecked, PageServerEntry } from "../../servers-contract.ts";
-import type { PageUndo } from "../../tools-contract.ts";
+import type { PageChecked, PageLogLine, PageServerEntry, PageUndo } from "../../servers-contract.ts";
 import { AskedButton } from "../asked-button.tsx";
-import { post } from "../client.ts";
-import { useAction, useNotices } from "../notice.tsx";
+import { get, post } from "../client.ts";
+import { Problem, type Reason, useAction, useConfigChanged, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { ScrolledText, shortened, Text, visibleLines } from "../text.tsx";
-import { useConfigChanged } from "../undo.ts";
 import { EditServer } from "./edit-server.tsx";
 import { HeldTools } from "./held.tsx";
-import { ServerLog } from "./log.tsx";
 import { SignInPanel } from "./sign-in.tsx";
 import { ToolList } from "./tools.tsx";
 
@@ -193,5 +190,42 @@ function Fact({ name, value, title, kind = "" }: FactProps) {
         <Text>{value}</Text>
       </dd>
     </div>
+  );
+}
+
+/** How often the log is read while it is shown. */
+const logLookMs = 1_500;
+
+function ServerLog({ server }: { server: string }) {
+  const [lines, setLines] = useState<PageLogLine[]>();
+  const [problem, setProblem] = useState<Reason>();
+  const box = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    const load = () => {
+      if (document.visibilityState !== "visible") return;
+      get<PageLogLine[]>(`servers/log?${new URLSearchParams({ server })}`).then(setLines, setProblem);
+    };
+    load();
+    const timer = setInterval(load, logLookMs);
+    return () => clearInterval(timer);
+  }, [server]);
+  const last = lines?.at(-1);
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [last?.at, last?.text, lines?.length]);
+  if (problem) return <Problem reason={problem} />;
+  if (!lines) return null;
+  if (lines.length === 0) return <p class="empty">The log is empty. It is written when the server starts.</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the arrow keys.
+    <pre class="arguments log" role="log" ref={box} tabIndex={0} aria-label={`Log of ${visible(server)}`}>
+      {lines.map(({ at, kind, text }, place) => (
+        <span key={`${at} ${place}`} class={`log-line ${kind}`}>
+          <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString()}</time> {kind.padEnd(7)}{" "}
+          {visible(text)}
+          {"\n"}
+        </span>
+      ))}
+    </pre>
   );
 }

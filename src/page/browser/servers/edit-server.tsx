@@ -3,12 +3,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageEntry, PageEntryChanged } from "../../servers-contract.ts";
 import { get, post } from "../client.ts";
-import { Field } from "../field.tsx";
-import { useAction, useNotices } from "../notice.tsx";
+import { ChoiceField, Field, SubmitForm } from "../field.tsx";
+import { Problem, type Reason, useAction, useConfigChanged, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem, type Reason } from "../problem.tsx";
 import { Text } from "../text.tsx";
-import { useConfigChanged } from "../undo.ts";
 import { BoxFields, type BoxForm, boxForm, boxValue } from "./entry-box.tsx";
 import {
   type Change,
@@ -56,6 +54,8 @@ interface ArgumentRow {
   /** The place of an argument that is not shown, while nothing replaces it. */
   keep?: number | undefined;
 }
+
+const idleChoices = { "": "it is ended, as usual", false: "it is ended", true: "it keeps running" };
 
 interface Form {
   texts: Record<string, string>;
@@ -139,13 +139,7 @@ function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
   const isNothing = changes.length === 0 && secrets.length === 0;
   return (
     <Panel id="server" title={<Text>{`Change ${server}`}</Text>} heading={heading}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save(true);
-        }}
-      >
+      <SubmitForm class="form" onSubmit={() => save(true)}>
         {missing.map((name, at) => (
           <Field
             key={name}
@@ -189,14 +183,12 @@ function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
                 onInput={(text) => change({ numbers: { ...form.numbers, [key]: text } })}
               />
             ))}
-            <label class="field">
-              <span>When it is idle</span>
-              <select value={form.keepAlive} onChange={(event) => change({ keepAlive: event.currentTarget.value })}>
-                <option value="">it is ended, as usual</option>
-                <option value="false">it is ended</option>
-                <option value="true">it keeps running</option>
-              </select>
-            </label>
+            <ChoiceField
+              name="When it is idle"
+              value={form.keepAlive}
+              choices={idleChoices}
+              onChoose={(keepAlive) => change({ keepAlive })}
+            />
           </div>
         </details>
         {entry.others.length > 0 && (
@@ -222,7 +214,7 @@ function EntryForm({ entry, onDone }: { entry: PageEntry; onDone(): void }) {
             Cancel
           </button>
         </div>
-      </form>
+      </SubmitForm>
     </Panel>
   );
 }

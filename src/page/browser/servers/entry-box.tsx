@@ -1,5 +1,7 @@
 /** The sandbox of an entry in a form. */
+
 import type { PageEntry } from "../../servers-contract.ts";
+import { ChoiceField, LinesField } from "../field.tsx";
 
 /** `usual`: as the config says for all servers. */
 type Mode = "usual" | "off" | "on" | "open";
@@ -53,19 +55,16 @@ export function boxValue({ mode, read, write, network, hosts }: BoxForm) {
   };
 }
 
+const networks = { none: "none", hosts: "only some hosts", all: "all of it" } as const;
+
 export function BoxFields({ form, onChange }: { form: BoxForm; onChange(form: BoxForm): void }) {
   const lines = (key: "read" | "write" | "hosts", title: string) => (
-    <label class="field">
-      <span>
-        {title} <span class="about">one a line</span>
-      </span>
-      <textarea
-        rows={2}
-        spellcheck={false}
-        value={form[key]}
-        onInput={(event) => onChange({ ...form, [key]: event.currentTarget.value })}
-      />
-    </label>
+    <LinesField
+      name={title}
+      about="one a line"
+      value={form[key]}
+      onInput={(text) => onChange({ ...form, [key]: text })}
+    />
   );
   return (
     <fieldset class="entry-rows">
@@ -85,17 +84,12 @@ export function BoxFields({ form, onChange }: { form: BoxForm; onChange(form: Bo
         <>
           {lines("read", "It may read")}
           {lines("write", "It may read and write")}
-          <label class="field">
-            <span>Network</span>
-            <select
-              value={form.network}
-              onChange={(event) => onChange({ ...form, network: event.currentTarget.value as BoxForm["network"] })}
-            >
-              <option value="none">none</option>
-              <option value="hosts">only some hosts</option>
-              <option value="all">all of it</option>
-            </select>
-          </label>
+          <ChoiceField
+            name="Network"
+            value={form.network}
+            choices={networks}
+            onChoose={(network) => onChange({ ...form, network })}
+          />
           {form.network === "hosts" && lines("hosts", "Hosts")}
         </>
       )}

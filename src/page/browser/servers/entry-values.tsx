@@ -1,7 +1,7 @@
 /** Variables and headers of an entry in a form. A value that is set is not shown. */
 import type { PageEntry, PageEntryValue } from "../../servers-contract.ts";
-import { Field, type FieldProps } from "../field.tsx";
-import { Text } from "../text.tsx";
+import { CheckField, Field, type FieldProps } from "../field.tsx";
+import { CodeText } from "../text.tsx";
 
 /** A change of an entry, as `POST api/servers/edit` takes it. */
 export interface Change {
@@ -173,20 +173,15 @@ interface KeptProps {
 function KeptAsSecret({ row: { value, isSecret, isRemoved }, secret, onChange }: KeptProps) {
   if (value === "" || isReference(value) || isRemoved) return null;
   return (
-    <label class="check">
-      <input type="checkbox" checked={isSecret} onChange={(event) => onChange(event.currentTarget.checked)} />
-      <span>
-        Keep it as a secret
-        {secret !== undefined && (
-          <>
-            {": the entry refers to "}
-            <code>
-              <Text>{`\${secret:${secret}}`}</Text>
-            </code>
-          </>
-        )}
-      </span>
-    </label>
+    <CheckField isChecked={isSecret} onChange={onChange}>
+      Keep it as a secret
+      {secret !== undefined && (
+        <>
+          {": the entry refers to "}
+          <CodeText>{`\${secret:${secret}}`}</CodeText>
+        </>
+      )}
+    </CheckField>
   );
 }
 

@@ -1,7 +1,9 @@
 /** Signing in to a server: the link to its authorization page, and a field for the redirect of browsers on other machines. */
+
 import { useState } from "preact/hooks";
 import type { PageServerEntry, PageSignIn } from "../../servers-contract.ts";
 import { post } from "../client.ts";
+import { SubmitForm } from "../field.tsx";
 import { useAction } from "../notice.tsx";
 import { Text } from "../text.tsx";
 
@@ -52,13 +54,7 @@ function Running({ server, url, back, problem }: { server: string } & NonNullabl
       {problem !== undefined && <p class="warning">{problem}</p>}
       <details>
         <summary>The browser could not load the last page?</summary>
-        <form
-          class="sign-in-back"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run(paste);
-          }}
-        >
+        <SubmitForm class="sign-in-back" onSubmit={() => run(paste)}>
           <label>
             Paste its address, which begins with <Text>{back}</Text>
             <input
@@ -69,7 +65,7 @@ function Running({ server, url, back, problem }: { server: string } & NonNullabl
             />
           </label>
           <button type="submit">Continue</button>
-        </form>
+        </SubmitForm>
       </details>
     </div>
   );

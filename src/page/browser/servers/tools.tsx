@@ -3,15 +3,13 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import type { PageRules } from "../../contract.ts";
-import type { DeniedPattern, PageServerEntry, PageTool, PageTools } from "../../servers-contract.ts";
-import type { PageUndo } from "../../tools-contract.ts";
+import type { DeniedPattern, PageServerEntry, PageTool, PageTools, PageUndo } from "../../servers-contract.ts";
 import { post } from "../client.ts";
-import { useAction, useLoaded } from "../notice.tsx";
+import { useAction, useConfigChanged, useLoaded } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { compareNames, Key, Text } from "../text.tsx";
+import { AboutText, compareNames, Key, Text } from "../text.tsx";
 import { type States, useStates } from "../tools/change-states.ts";
 import { StateChoice } from "../tools/state-choice.tsx";
-import { useConfigChanged } from "../undo.ts";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;
@@ -177,9 +175,7 @@ function Patterns({ patterns, onAllow }: { patterns: DeniedPattern[]; onAllow(pa
               <span class="tool-name">
                 <Text>{pattern}</Text>
               </span>{" "}
-              <span class="about">
-                <Text>{line}</Text>
-              </span>
+              <AboutText>{line}</AboutText>
             </span>
             {isOwn && (
               <button type="button" onClick={() => onAllow(pattern)}>

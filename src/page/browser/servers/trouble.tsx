@@ -2,7 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import type { PageServerEntry } from "../../servers-contract.ts";
 import { Panel } from "../panel.tsx";
-import { Quoted, Text } from "../text.tsx";
+import { AboutText, Quoted, Text } from "../text.tsx";
 
 const states: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
 
@@ -67,9 +67,7 @@ function Trouble({ server, onShow }: { server: PageServerEntry; onShow(): void }
         {held !== undefined && (
           <p>
             <span class="outcome waiting">{counted(held, "held tool")}</span>{" "}
-            <span class="about">
-              <Text>{changedText(server)}</Text>
-            </span>
+            <AboutText>{changedText(server)}</AboutText>
           </p>
         )}
       </div>

@@ -4,14 +4,12 @@ import { counted } from "../../../base/counted.ts";
 import type { PageAudit, PageAuditCheck, PageAuditEntry } from "../../system-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
-import { Fact } from "../fact.tsx";
-import { Field } from "../field.tsx";
+import { Field, SubmitForm } from "../field.tsx";
 import { Choice, named } from "../filter-form.tsx";
 import { useLooked } from "../looked.ts";
-import { useAction } from "../notice.tsx";
-import { Problem } from "../problem.tsx";
+import { Problem, useAction } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { Text } from "../text.tsx";
+import { Fact, Text } from "../text.tsx";
 
 /** Entries that are shown at first. */
 const firstEntries = 50;
@@ -135,13 +133,7 @@ function Check() {
       setChecked(await get<PageAuditCheck>(`audit/verify?${query}`));
     });
   return (
-    <form
-      class="audit-check"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void verify();
-      }}
-    >
+    <SubmitForm class="audit-check" onSubmit={verify}>
       <div class="audit-verify">
         <button type="submit" disabled={isRunning}>
           {isRunning ? "Verifying …" : "Verify the chain"}
@@ -152,7 +144,7 @@ function Check() {
         </details>
       </div>
       <div role="status">{checked && <Verified checked={checked} />}</div>
-    </form>
+    </SubmitForm>
   );
 }
 

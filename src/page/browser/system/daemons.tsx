@@ -6,10 +6,9 @@ import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { useLooked } from "../looked.ts";
-import { useNotices } from "../notice.tsx";
+import { Problem, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem } from "../problem.tsx";
-import { Text } from "../text.tsx";
+import { StrongText, Text } from "../text.tsx";
 
 export function Daemons() {
   const notices = useNotices();
@@ -63,10 +62,7 @@ function Running({ daemon, onStop }: RunningProps) {
   return (
     <li>
       <div>
-        <strong>
-          <Text>{config}</Text>
-        </strong>{" "}
-        {isOwn && <span class="badge">this page</span>}
+        <StrongText>{config}</StrongText> {isOwn && <span class="badge">this page</span>}
         <p class="about">
           {facts.join(" · ")} · started <Age at={startedAt} />
         </p>
@@ -104,9 +100,7 @@ function Silent({ daemon: { pid, config, log }, onStop }: SilentProps) {
   return (
     <li>
       <div>
-        <strong>
-          <Text>{config ?? "A daemon"}</Text>
-        </strong>
+        <StrongText>{config ?? "A daemon"}</StrongText>
         <p class="about not-set">It runs, but does not answer: it was paused, or hangs.</p>
         <p class="about">
           {pid !== undefined && `process ${pid} · `}log: <Text>{log}</Text>

@@ -5,11 +5,10 @@ import type { PageSecret, PageSecretRemoved, PageSecretSet, PageSecrets } from "
 import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
+import { CheckField, Field, SubmitForm } from "../field.tsx";
 import { useLooked } from "../looked.ts";
-import { useAction, useNotices } from "../notice.tsx";
+import { Problem, useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { Problem } from "../problem.tsx";
 import { Text } from "../text.tsx";
 
 interface SecretsProps {
@@ -164,14 +163,7 @@ function SecretForm({ name: given, onDone, onCancel }: SecretFormProps) {
     onDone();
   };
   return (
-    <form
-      class="fields secret-form"
-      autocomplete="off"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(set);
-      }}
-    >
+    <SubmitForm class="fields secret-form" autocomplete="off" onSubmit={() => run(set)}>
       {given === undefined && <Field name="Name" example="GITHUB_TOKEN" value={name} onInput={setName} isFocused />}
       <Field
         name="Value"
@@ -181,10 +173,9 @@ function SecretForm({ name: given, onDone, onCancel }: SecretFormProps) {
         isHidden
         isFocused={given !== undefined}
       />
-      <label class="choice">
-        <input type="checkbox" checked={inFile} onChange={(event) => setInFile(event.currentTarget.checked)} /> Keep it
-        in a file, not in the keychain
-      </label>
+      <CheckField class="choice" isChecked={inFile} onChange={setInFile}>
+        Keep it in a file, not in the keychain
+      </CheckField>
       <div class="actions">
         <button type="submit" class="primary" disabled={isRunning || name === "" || value === ""}>
           {isRunning ? "Setting …" : "Set"}
@@ -193,6 +184,6 @@ function SecretForm({ name: given, onDone, onCancel }: SecretFormProps) {
           Cancel
         </button>
       </div>
-    </form>
+    </SubmitForm>
   );
 }

@@ -1,9 +1,16 @@
 /** Everything that belongs to the user and no config alone: secrets, daemons, the version, and the audit log. */
+
+import { useState } from "preact/hooks";
 import type { PageState } from "../../contract.ts";
+import type { PageVersion } from "../../system-contract.ts";
+import { Age } from "../age.tsx";
+import { post } from "../client.ts";
+import { Problem, type Reason, useAction, useLoaded } from "../notice.tsx";
+import { Panel } from "../panel.tsx";
+import { CodeText, Text } from "../text.tsx";
 import { AuditLog } from "./audit.tsx";
 import { Daemons } from "./daemons.tsx";
 import { Secrets } from "./secrets.tsx";
-import { Version } from "./version.tsx";
 
 interface SystemProps {
   state: PageState;
@@ -21,5 +28,63 @@ export function System({ state, onServer, onExecution }: SystemProps) {
       </div>
       <AuditLog onExecution={onExecution} />
     </div>
+  );
+}
+
+function Version() {
+  const [found, setFound] = useLoaded<PageVersion>("version", undefined);
+  const [problem, setProblem] = useState<Reason>();
+  const { isRunning, run } = useAction();
+  const check = () =>
+    run(async () => {
+      setProblem(undefined);
+      await post<PageVersion>("version/check", {}).then(setFound, setProblem);
+    });
+  return (
+    <Panel id="version" title="Version">
+      {found && <Known found={found} />}
+      {problem && <Problem reason={problem} />}
+      <div class="actions">
+        <button type="button" disabled={isRunning} onClick={() => void check()}>
+          {isRunning ? "Asking …" : "Check for a newer version"}
+        </button>
+      </div>
+      <p class="about">
+        The page asks the server of releases only when you press the button. In a terminal:{" "}
+        <code class="command">claudikins upgrade --check</code>
+      </p>
+    </Panel>
+  );
+}
+
+function Known({ found: { version, installed, path, newest, command } }: { found: PageVersion }) {
+  return (
+    <>
+      <p class="system-version">claudikins {version}</p>
+      {newest === undefined && <p class="about">Nobody has looked for a newer version yet.</p>}
+      {newest?.isNewer === false && (
+        <p class="outcome good">
+          It is the newest version. <span class="about">Checked </span>
+          <span class="about">
+            <Age at={newest.checkedAt} />
+          </span>
+        </p>
+      )}
+      {newest?.isNewer && (
+        <div class="warning">
+          claudikins <Text>{newest.version}</Text> is available. To install it:
+          <pre>{command ?? ""}</pre>
+          <span class="about">
+            Checked <Age at={newest.checkedAt} />
+          </span>
+        </div>
+      )}
+      <p class="about">
+        <Text>{installed}</Text>
+      </p>
+      <p class="about">
+        <CodeText>{path}</CodeText>
+      </p>
+    </>
   );
 }

@@ -1,10 +1,9 @@
 /** Sets tools to allow, ask or deny, with a way back. */
 import { useMemo, useRef } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
-import type { PageImpact, PageToolRow, PageToolState, PageUndo } from "../../tools-contract.ts";
+import type { PageImpact, PageToolRow, PageToolState, PageUndo } from "../../servers-contract.ts";
 import { post } from "../client.ts";
-import { useAction, useNotices } from "../notice.tsx";
-import { useConfigChanged } from "../undo.ts";
+import { useAction, useConfigChanged, useNotices } from "../notice.tsx";
 
 export const stateWords: Record<PageToolState, string> = { allow: "allow", ask: "ask", deny: "deny" };
 

@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { ageText, waitText } from "../../../base/duration.ts";
 import type { PageDoor, PageToken } from "../../contract.ts";
-import { Field } from "../field.tsx";
+import { Checks, Field } from "../field.tsx";
 import { Panel } from "../panel.tsx";
-import { Text } from "../text.tsx";
+import { StrongText, Text } from "../text.tsx";
 import { Form, Line, Lines, type PartProps } from "./rule-forms.tsx";
 
 interface DoorsProps extends PartProps {
@@ -41,23 +41,15 @@ export function Doors({ rules: { doors, servers }, change, onDoor }: DoorsProps)
       </Lines>
       <Form summary="Add a door" submit="Add the door" onSubmit={add}>
         <Field name="Name of the door" example="qa" value={name} onInput={set("name")} />
-        <fieldset class="choices">
-          <legend>Servers behind it. Without a choice: all, or those of the tools below</legend>
-          {servers.map((server) => (
-            <label key={server}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(server)}
-                onChange={(event) =>
-                  setChosen(
-                    event.currentTarget.checked ? [...chosen, server] : chosen.filter((each) => each !== server),
-                  )
-                }
-              />{" "}
-              <Text>{server}</Text>{" "}
-            </label>
-          ))}
-        </fieldset>
+        <Checks
+          class="choices"
+          legend="Servers behind it. Without a choice: all, or those of the tools below"
+          values={servers}
+          chosen={chosen}
+          onChange={setChosen}
+        >
+          {(server) => <Text>{server}</Text>}
+        </Checks>
         <Field name="Only these tools" about="optional" example="github.get_*" value={allow} onInput={set("allow")} />
         <Field name="Without these tools" about="optional" value={deny} onInput={set("deny")} />
         <Field name="Ask before each call of" about="optional" value={ask} onInput={set("ask")} />
@@ -70,9 +62,7 @@ function DoorLine({ door, onDoor }: { door: PageDoor; onDoor(door: string): void
   const { name, servers, tools, agents, tokens, problem } = door;
   return (
     <>
-      <strong>
-        <Text>{name}</Text>
-      </strong>{" "}
+      <StrongText>{name}</StrongText>{" "}
       {problem === undefined ? (
         <button type="button" class="link" title="Show the tools as the door sees them" onClick={() => onDoor(name)}>
           {counted(tools, "tool")}

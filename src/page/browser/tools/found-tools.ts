@@ -1,10 +1,9 @@
 /** The tools of all servers on the page: loaded, searched as an agent searches, filtered and in order. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { minuteMs } from "../../../base/units.ts";
-import type { PageFound, PageSearch, PageToolRow, PageToolTable, PageToolUse } from "../../tools-contract.ts";
+import type { PageFound, PageSearch, PageToolRow, PageToolTable, PageToolUse } from "../../servers-contract.ts";
 import { get } from "../client.ts";
-import { useLoaded } from "../notice.tsx";
-import type { Reason } from "../problem.tsx";
+import { type Reason, useLoaded } from "../notice.tsx";
 import { compareNames } from "../text.tsx";
 
 /** Silence after which a text is searched. */

@@ -1,10 +1,9 @@
 /** The lists and forms for lines of the config. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { visible } from "../../../policy/visible.ts";
 import type { PageRules } from "../../contract.ts";
 import { AskedButton } from "../asked-button.tsx";
-import { Field } from "../field.tsx";
+import { ChoiceField, Field, SubmitForm } from "../field.tsx";
 import { useAction } from "../notice.tsx";
 
 /** Sends a change, and shows the lists that it answers with. */
@@ -47,20 +46,14 @@ export function Form({ summary, submit, isIncomplete = false, onSubmit, children
     <div class="part">
       <details>
         <summary>{summary}</summary>
-        <form
-          class="fields"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void run(onSubmit);
-          }}
-        >
+        <SubmitForm onSubmit={() => run(onSubmit)}>
           {children}
           <div class="actions">
             <button type="submit" class="primary" disabled={isRunning || isIncomplete}>
               {submit}
             </button>
           </div>
-        </form>
+        </SubmitForm>
       </details>
     </div>
   );
@@ -83,32 +76,9 @@ export function ToolForm({ servers, onSubmit, children, ...props }: ToolFormProp
   const choices = Object.fromEntries(servers.map((name) => [name, name]));
   return (
     <Form {...props} isIncomplete={tool.trim() === ""} onSubmit={submit}>
-      <Choice name="Server" value={server} choices={choices} onChoose={setWanted} />
+      <ChoiceField name="Server" value={server} choices={choices} onChoose={setWanted} />
       <Field name="Tool" example="get_issue" value={tool} onInput={setTool} />
       {children}
     </Form>
-  );
-}
-
-interface ChoiceProps {
-  name: string;
-  value: string;
-  /** The words for each value. */
-  choices: Readonly<Record<string, string>>;
-  onChoose(value: string): void;
-}
-
-export function Choice({ name, value, choices, onChoose }: ChoiceProps) {
-  return (
-    <label class="field">
-      <span>{name}</span>
-      <select aria-label={name} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {Object.entries(choices).map(([each, words]) => (
-          <option key={each} value={each}>
-            {visible(words)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -1,15 +1,14 @@
 /** Doors, rules, labels and edits of tools, which are lines of the config. They are listed, added and removed here. */
 import { useState } from "preact/hooks";
 import type { PageRule, PageRules } from "../../contract.ts";
-import type { PageUndo } from "../../tools-contract.ts";
+import type { PageUndo } from "../../servers-contract.ts";
 import { post } from "../client.ts";
-import { Field } from "../field.tsx";
-import { useLoaded } from "../notice.tsx";
+import { ChoiceField, Field } from "../field.tsx";
+import { useConfigChanged, useLoaded } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { Text, ToolName } from "../text.tsx";
-import { useConfigChanged } from "../undo.ts";
 import { Doors } from "./doors.tsx";
-import { type Change, Choice, Line, Lines, type PartProps, ToolForm } from "./rule-forms.tsx";
+import { type Change, Line, Lines, type PartProps, ToolForm } from "./rule-forms.tsx";
 
 interface RulesProps {
   /** Changes when the config has changed, perhaps on another page. */
@@ -95,7 +94,7 @@ function ToolRules({ rules: { rules, servers }, change }: PartProps) {
           return change("rules", { ...tool, isNew: true, ...what }, `Added a rule about ${tool.server}.${tool.tool}`);
         }}
       >
-        <Choice name="Rule" value={kind} choices={kinds} onChoose={setKind} />
+        <ChoiceField name="Rule" value={kind} choices={kinds} onChoose={setKind} />
       </ToolForm>
     </Panel>
   );
@@ -138,7 +137,7 @@ function ToolLabels({ rules: { labels, servers }, change }: PartProps) {
           return change("rules/labels", { ...tool, labels: wanted }, `Labelled ${tool.server}.${tool.tool}`);
         }}
       >
-        <Choice name="Labels" value={chosen} choices={labelChoices} onChoose={setChosen} />
+        <ChoiceField name="Labels" value={chosen} choices={labelChoices} onChoose={setChosen} />
       </ToolForm>
     </Panel>
   );

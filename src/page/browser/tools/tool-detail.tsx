@@ -2,10 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../../../base/duration.ts";
 import type { PageCalls } from "../../activity-contract.ts";
-import type { PageToolAbout, PageToolRow, PageToolState } from "../../tools-contract.ts";
+import type { PageToolAbout, PageToolRow, PageToolState } from "../../servers-contract.ts";
 import { Age } from "../age.tsx";
 import { useLoaded } from "../notice.tsx";
-import { ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
+import { AboutText, CodeText, ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
 import { previewOf, type States, stateWords } from "./change-states.ts";
 
 /** Calls that are shown. Activity has all of them. */
@@ -94,12 +94,7 @@ export function ToolDetail({ row, door, canChange, states, mark, onClose, onExec
           <ul class="plain-list">
             {rules.map((rule) => (
               <li key={rule.line}>
-                <code>
-                  <Text>{rule.text}</Text>
-                </code>{" "}
-                <span class="about">
-                  <Text>{rule.line}</Text>
-                </span>
+                <CodeText>{rule.text}</CodeText> <AboutText>{rule.line}</AboutText>
               </li>
             ))}
           </ul>
@@ -174,11 +169,7 @@ function StateEffects({
             />
             <span>
               {words}
-              {texts[state] !== undefined && (
-                <span class="about">
-                  <Text>{texts[state]}</Text>
-                </span>
-              )}
+              {texts[state] !== undefined && <AboutText>{texts[state]}</AboutText>}
             </span>
           </label>
         );

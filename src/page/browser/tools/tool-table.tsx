@@ -3,15 +3,14 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import type { PageRules } from "../../contract.ts";
-import { useLoaded } from "../notice.tsx";
-import { Problem } from "../problem.tsx";
+import type { PageToolRow, PageToolState } from "../../servers-contract.ts";
+import { Choice, FilterForm, named, SearchField } from "../filter-form.tsx";
+import { Problem, useLoaded, useNotices } from "../notice.tsx";
 import { useStickyTop } from "../sticky-top.ts";
 import { Text } from "../text.tsx";
-import { useStates } from "./change-states.ts";
-import { ChosenBar } from "./chosen-bar.tsx";
+import { previewOf, type States, stateWords, useStates } from "./change-states.ts";
 import { keyOf, type ToolQuery, useTools } from "./found-tools.ts";
 import { ToolDetail } from "./tool-detail.tsx";
-import { ToolFilters } from "./tool-filters.tsx";
 import { ToolList } from "./tool-list.tsx";
 
 interface ToolTableProps {
@@ -138,5 +137,158 @@ function NoTools({ door, onServers }: NoToolsProps) {
       No tools are known yet. They are listed when a server starts for the first time: press Check in Servers, or run
       claudikins gen.
     </p>
+  );
+}
+
+/** The most tools of one change, as in the guard of the server. */
+const maxChangedTools = 500;
+
+interface ChosenBarProps {
+  tools: readonly PageToolRow[];
+  states: States;
+  onDone(): void;
+}
+
+function ChosenBar({ tools, states, onDone }: ChosenBarProps) {
+  const notices = useNotices();
+  const [state, setState] = useState<PageToolState>();
+  const [impact, setImpact] = useState("");
+  const changing = tools.filter((tool) => tool.state !== state);
+  const isTooMany = tools.length > maxChangedTools;
+  const key = JSON.stringify(tools.map(({ server, name }) => [server, name]));
+  useEffect(() => {
+    setImpact("");
+    if (state === undefined || changing.length === 0 || isTooMany) return undefined;
+    let isWanted = true;
+    previewOf(changing, state).then(
+      ({ text }) => isWanted && setImpact(text),
+      (error: unknown) => isWanted && notices.fail(error),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [state, key]);
+  return (
+    <section class="chosen-bar" aria-label="Chosen tools">
+      <strong>{counted(tools.length, "tool")} chosen</strong>
+      {Object.entries(stateWords).map(([each, words]) => (
+        <button
+          type="button"
+          key={each}
+          aria-pressed={each === state}
+          disabled={states.isRunning || isTooMany}
+          onClick={() => setState(each as PageToolState)}
+        >
+          <span class={`dot ${each}`} aria-hidden="true" />
+          {words}
+        </button>
+      ))}
+      <button type="button" class="plain" onClick={onDone}>
+        Clear
+      </button>
+      {isTooMany && <p class="about">At most {maxChangedTools} tools are changed at once.</p>}
+      {state !== undefined && !isTooMany && (
+        <p class="chosen-effect">
+          <span class="about" role="status">
+            {changing.length === 0 ? (
+              "They are in this state already."
+            ) : (
+              <Text>{impact || "Reading the call log …"}</Text>
+            )}
+          </span>
+          {changing.length > 0 && (
+            <button
+              type="button"
+              class="primary"
+              disabled={states.isRunning}
+              onClick={() => void states.set(changing, state, true).then(onDone)}
+            >
+              Set {counted(changing.length, "tool")} to {stateWords[state]}
+            </button>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+const states = [
+  ["allow", "Allow"],
+  ["ask", "Ask"],
+  ["deny", "Deny"],
+] as const;
+const effects = [
+  ["reads", "Reads"],
+  ["changes", "Changes"],
+  ["destroys", "May destroy"],
+  ["unstated", "Not stated"],
+] as const;
+const labels = [
+  ["untrusted", "untrusted"],
+  ["private", "private"],
+  ["public", "public"],
+  ["rule", "with a rule"],
+] as const;
+const uses = [
+  ["called", "Called in 7 days"],
+  ["failing", "Failed in 7 days"],
+  ["unused", "Not called in 7 days"],
+] as const;
+const orders = [
+  ["calls", "Most calls first"],
+  ["failures", "Most errors first"],
+  ["last", "Last call first"],
+] as const;
+
+interface ToolFiltersProps {
+  query: ToolQuery;
+  servers: readonly string[];
+  doors: readonly string[];
+  onChange(query: ToolQuery): void;
+}
+
+function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProps) {
+  const set = (part: ToolQuery) => onChange({ ...query, ...part });
+  const isSet = Object.values(query).some((value) => value !== undefined && value !== "");
+  return (
+    <FilterForm isSet={isSet} onClear={() => onChange({})}>
+      <SearchField
+        name="Search as an agent does"
+        placeholder="Search as an agent does"
+        value={query.text}
+        isFilter
+        hasKey
+        onChange={(text) => set({ text })}
+      />
+      <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
+      {servers.length > 1 && (
+        <Choice
+          name="Server"
+          value={query.server}
+          any="Any server"
+          choices={named(servers)}
+          onChange={(server) => set({ server })}
+        />
+      )}
+      <Choice
+        name="Effect"
+        value={query.effect}
+        any="Any effect"
+        choices={effects}
+        onChange={(effect) => set({ effect })}
+      />
+      <Choice name="Label" value={query.label} any="Any label" choices={labels} onChange={(label) => set({ label })} />
+      <Choice name="Use" value={query.use} any="Any use" choices={uses} onChange={(use) => set({ use })} />
+      <Choice name="Order" value={query.order} any="By name" choices={orders} onChange={(order) => set({ order })} />
+      {doors.length > 0 && (
+        <Choice
+          name="Seen through"
+          value={query.door}
+          any="Without a door"
+          choices={named(doors).map(([door, text]) => [door, `Door ${text}`] as const)}
+          onChange={(door) => set({ door })}
+        />
+      )}
+    </FilterForm>
   );
 }
