@@ -27,11 +27,11 @@ function withIntegers(value: unknown): unknown {
   return new Map(Object.entries(value).map(([key, each]) => [key, withIntegers(each)]));
 }
 
-test("10,000 random conditions are decided as another implementation decides them", () => {
+test("3,000 random conditions are decided as another implementation decides them", () => {
   const random = randomFrom(52);
   const counts = { true: 0, false: 0, undefined: 0 };
   const different: object[] = [];
-  for (let compared = 0; compared < 10_000; ) {
+  for (let compared = 0; compared < 3_000; ) {
     const text = randomCondition(random);
     const facts = randomFacts(random);
     let condition: ReturnType<typeof conditionOf>;
