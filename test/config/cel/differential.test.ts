@@ -53,5 +53,5 @@ test("3,000 random conditions are decided as another implementation decides them
     if (found !== expected) different.push({ text, found, expected, args: facts.args });
   }
   expect(different.slice(0, 3)).toEqual([]);
-  expect(Math.min(...Object.values(counts))).toBeGreaterThan(1_000);
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(300);
 });
