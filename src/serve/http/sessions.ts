@@ -110,7 +110,7 @@ export class HttpSessions {
 
   /**
    * Finds a session, or takes it over from a replica that is dead. Throws an HttpRefusal if the session does not exist, or another token or
-   * person began it, and a MovedRefusal if another replica has just taken it over, or has found back to life.
+   * person began it, and a MovedRefusal if another replica has just taken it over, or is alive again.
    */
   async find(id: string, caller: Caller): Promise<SessionTransport> {
     const digest = sha256(id);
