@@ -33,7 +33,7 @@ export function peopleFigures({ known, room }: MeasuredPeople): Map<string, stri
     row("rows that a replica without work reads in a second", ({ rowsRead }) => grouped(Math.round(rowsRead))),
     [
       `a look for room with ${grouped(storedPages)} pages, every 3 seconds`,
-      ["", `${room.lookMs.toFixed(1)} ms, ${room.corePercent.toFixed(2)} % of a core`],
+      ["", `${room.lookMs.toFixed(1)} ms, ${room.corePercent.toFixed(3)} % of a core`],
     ],
   ]);
 }
