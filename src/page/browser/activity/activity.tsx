@@ -39,11 +39,7 @@ interface ActivityProps {
   callQuery: CallQuery;
   onCallQuery(query: CallQuery): void;
   onCalls(tool: string | undefined): void;
-  /** Shows a saved program by its key. */
-  onProgram(key: string): void;
   hasKeys: boolean;
-  /** Opens the code of an execution in the editor. */
-  onEdit(id: string): void;
 }
 
 export function Activity({
@@ -61,9 +57,7 @@ export function Activity({
   onCalls,
   callQuery,
   onCallQuery,
-  onProgram,
   hasKeys,
-  onEdit,
 }: ActivityProps) {
   const { executions, servers, viewer } = state;
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
@@ -183,9 +177,7 @@ export function Activity({
           onClose={close}
           onChoose={onFurther}
           onCompare={() => onCompare("")}
-          onProgram={onProgram}
           onQuery={change}
-          onEdit={onEdit}
         />
       )}
     </div>
