@@ -22,7 +22,7 @@ import { Outcome } from "./outcome.tsx";
 import { type Query, useAbout } from "./query.ts";
 import { StateWords } from "./row.tsx";
 
-interface DetailProps {
+export interface DetailProps {
   id: string;
   /** Its row in the list, which changes with the state. */
   row: PageExecution | undefined;

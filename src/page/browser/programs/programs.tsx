@@ -11,12 +11,12 @@ import { Reasons } from "../drift.tsx";
 import { useLeads } from "../leads.ts";
 import { useLoaded, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
+import { programKey } from "../place.ts";
 import { useRoving } from "../roving.ts";
 import { ScrolledText, StrongText, Text, visibleLines } from "../text.tsx";
 import { Around } from "./around.tsx";
-import { CallFacts } from "./call-facts.tsx";
 import { ProgramForm } from "./program-form.tsx";
-import { programKey } from "./program-key.ts";
+import { CallFacts } from "./save-dialog.tsx";
 import { ProgramSchedules } from "./schedules.tsx";
 
 interface ProgramsProps {

@@ -6,8 +6,7 @@ import type { PageToolState } from "../../servers-contract.ts";
 import { Age } from "../age.tsx";
 import { useWindowRoving } from "../roving.ts";
 import { FittedToolName, Text } from "../text.tsx";
-import { keptUnchanged } from "../unchanged.ts";
-import { useIsWide, useWindowRows } from "../window-rows.ts";
+import { keptUnchanged, useIsWide, useWindowRows } from "../window-rows.ts";
 import { type States, stateWords } from "./change-states.ts";
 import type { Line, ListedTool } from "./found-tools.ts";
 
