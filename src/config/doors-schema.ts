@@ -1,8 +1,7 @@
 /** The schema of `doors`. */
 import { z } from "zod";
 import { modes } from "./defaults.ts";
-import { someLimitsSchema } from "./limits-schema.ts";
-import { quotasSchema } from "./quotas-schema.ts";
+import { quotasSchema, someLimitsSchema } from "./limits-schema.ts";
 import { doorToolsSchema } from "./tools-schema.ts";
 
 /** Every session loads the text, within `surfaceTokens`. */

@@ -33,7 +33,7 @@ import {
 } from "./defaults.ts";
 import { doorFields, doorsSchema } from "./doors-schema.ts";
 import { maxRegistries, maxRegistryTimeoutMs, maxTimeoutMs } from "./limits.ts";
-import { limitsSchema, megabytes, timeoutMs } from "./limits-schema.ts";
+import { limitsSchema, megabytes, quotaKeys, quotasSchema, serverQuotasSchema, timeoutMs } from "./limits-schema.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import type { AskModel } from "./model-server.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
@@ -41,7 +41,6 @@ import { wholeConfig } from "./oidc.ts";
 import { authFields, authSchema, introspectionKeys, oidcKeys, scimKeys } from "./oidc-schema.ts";
 import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
-import { quotaKeys, quotasSchema, serverQuotasSchema } from "./quotas-schema.ts";
 import { sourceFields } from "./source-schema.ts";
 import { type SourceKeys, type SourceKind, sourceUrl } from "./sources.ts";
 import { telemetryFields, telemetrySchema } from "./telemetry-schema.ts";

@@ -1,4 +1,4 @@
-/** The messages about executions and calls between the page and its server: see contract.ts. */
+/** The messages about executions, calls and their figures between the page and its server: see contract.ts. */
 
 export interface PageExecution {
   id: string;
@@ -181,7 +181,6 @@ export interface PageLoggedCall {
 }
 
 /** The figures on the page: `GET api/figures?days=30`, or `days=all`. */
-
 export interface PageFigures {
   /** Days including today; null for all. */
   days: number | null;
@@ -214,31 +213,28 @@ interface PageTotal {
   without: number;
 }
 
-/** One tool, or one server without `tool`. The counts are those of the ledger, and the percentiles those of the call log. */
-export interface PageUseFigures {
-  server: string;
-  tool?: string | undefined;
+interface PageCallFigures {
   calls: number;
   failures: number;
   denied: number;
   durationMs: number;
-  /** Tokens of results that went to code instead of a context. */
-  takenTokens: number;
   /** Null if the call log has no such calls. */
   p50Ms: number | null;
   p95Ms: number | null;
 }
 
+/** One tool, or one server without `tool`. The counts are those of the ledger, and the percentiles those of the call log. */
+export interface PageUseFigures extends PageCallFigures {
+  server: string;
+  tool?: string | undefined;
+  /** Tokens of results that went to code instead of a context. */
+  takenTokens: number;
+}
+
 /** One agent, door, person or program, from the call log. */
-export interface PageCallerFigures {
+export interface PageCallerFigures extends PageCallFigures {
   /** Null for calls without one. */
   name: string | null;
-  calls: number;
-  failures: number;
-  denied: number;
   executions: number;
   roundTrips: number;
-  durationMs: number;
-  p50Ms: number | null;
-  p95Ms: number | null;
 }

@@ -3,111 +3,48 @@
  * the same.
  */
 
-import type { ZodType } from "zod";
 import type { App } from "../app/app.ts";
 import { version } from "../base/version.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Config, ownServersOf } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
-import type { Approvals } from "../policy/approvals/approvals.ts";
 import { recordedContents } from "../programs/comparing/contents.ts";
 import { isId } from "../programs/trace/id.ts";
 import { readRecord } from "../programs/trace/store.ts";
-import type { CredentialStore } from "../servers/auth/credentials.ts";
 import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
 import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import type { Approval } from "../store/approval.ts";
 import { activityIn, recordedCalls } from "./activity.ts";
 import type { PageAbout, PageActivity, PageComparison } from "./activity-contract.ts";
-import { type Continued, PageApprovals } from "./approvals.ts";
+import { PageApprovals } from "./approvals.ts";
+import type { Body, BodyName } from "./bodies.ts";
 import { callsIn, readCalls } from "./calls.ts";
 import { comparablesOf, comparedIn, comparisonOf } from "./comparing.ts";
-import type { Decided, PageLastingRule, PageRules, PageState, PageToken } from "./contract.ts";
+import type { Decided, PageLastingRule, PageRules, PageState } from "./contract.ts";
 import { EntryOnPage } from "./entry.ts";
 import { tracePageOf } from "./execution/off-thread.ts";
 import { ExecutionsReader, inHome } from "./executions.ts";
 import { daysIn, readFigures } from "./figures.ts";
 import { FirstVisit, firstProgram } from "./first-visit.ts";
-import {
-  acceptBody,
-  againBody,
-  cancelBody,
-  type DecisionBody,
-  decisionBody,
-  doorBody,
-  editBody,
-  editorCheckBody,
-  editorRunBody,
-  editorToolsBody,
-  emptyBody,
-  entryBody,
-  heldBody,
-  importBody,
-  labelBody,
-  namedBody,
-  newServerBody,
-  notifyBody,
-  onBody,
-  pastedBody,
-  previewBody,
-  RefusedRequest,
-  recordBody,
-  retryBody,
-  ruleBody,
-  runBody,
-  saveBody,
-  scheduleBody,
-  secretBody,
-  secretNameBody,
-  serverBody,
-  signInBody,
-  statesBody,
-  stopBody,
-  switchBody,
-  undoBody,
-} from "./guard.ts";
+import { RefusedRequest } from "./guard.ts";
 import { HeldOnPage } from "./held.ts";
-import { type Background, ProgramActions } from "./program-actions.ts";
+import type { PageParts } from "./parts.ts";
+import { ProgramActions } from "./program-actions.ts";
 import { driftOnPage, ProgramsReader } from "./programs.ts";
 import { noFile, RuleChanges } from "./rules.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
-import { catalogOf, type RunningServers, serversOf, ToolViews } from "./servers.ts";
+import { catalogOf, serversOf, ToolViews } from "./servers.ts";
 import type { PageUndo } from "./servers-contract.ts";
 import { ServerSignIns } from "./sign-ins.ts";
-import { type DaemonControl, SystemView } from "./system.ts";
+import { SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
 import { ToolTable } from "./tool-table.ts";
 import { UndoneChanges } from "./undone-changes.ts";
 
-interface PageApiOptions {
-  /** The page's own app, which starts no programs, and the approvals of all processes. The API disposes of both. */
-  app: App;
-  approvals: Approvals;
-  credentials: CredentialStore;
-  env: Environment;
-  /** Whether the user has confirmed the config, so that it need not be trusted. */
-  isAnswered: boolean;
-  continued: Continued;
-  /** Opens the part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
-  openDoor(door: string): Promise<App>;
-  /** Opens the part of the config, to run a program as a command does. */
-  openToRecord(door: string | undefined): Promise<App>;
-  background: Background;
-  /** Opens an app with another config, to try a server before it is added. */
-  openConfig(config: Config): Promise<App>;
-  /** Opens an app with the servers that run already in the daemon. */
-  openRunning(): Promise<App>;
-  /** The tokens of serve --http for the config. Throws if they cannot be read. */
-  tokens(): PageToken[];
-  /** The servers' state in the daemon of the config. Undefined if no daemon is running. */
-  running(): Promise<RunningServers | undefined>;
-  daemons: DaemonControl;
-}
-
 export class PageApi {
-  readonly #options: PageApiOptions;
+  readonly #options: PageParts;
   readonly #signIns = new ServerSignIns();
   readonly #tools = new ToolViews();
   readonly #approvals: PageApprovals;
@@ -125,7 +62,7 @@ export class PageApi {
   readonly #system: SystemView;
   readonly routes: Routes;
 
-  constructor(options: PageApiOptions) {
+  constructor(options: PageParts) {
     const { app, approvals, continued, env } = options;
     this.#options = options;
     this.#approvals = new PageApprovals(approvals, app.store, homeOf(env), continued);
@@ -181,9 +118,9 @@ export class PageApi {
     const [servers, system] = [this.#servers, this.#system];
     /** A change of the rules is answered with the rules. */
     const rulesAfter =
-      <T>(shape: ZodType<T>, change: (body: T) => Promise<ChangedText | undefined>) =>
+      <Name extends BodyName>(name: Name, change: (body: Body<Name>) => Promise<ChangedText | undefined>) =>
       async ({ body }: RouteRequest): Promise<PageRules & PageUndo> => {
-        const changed = await change(await body(shape));
+        const changed = await change(await body(name));
         await app.reload?.refresh();
         return { ...(await rules.read()), undo: this.#undone.keep(changed) };
       };
@@ -195,108 +132,108 @@ export class PageApi {
         const { file, changes, mark } = await lastingRule(...this.#lasting(await this.#approvals.open(id)));
         return { file, changes, mark } satisfies PageLastingRule;
       },
-      "POST api/approvals/*": async ({ id, body }) => this.#decide(id, await body(decisionBody)),
-      "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body(cancelBody)) }),
+      "POST api/approvals/*": async ({ id, body }) => this.#decide(id, await body("decision")),
+      "POST api/executions/*/cancel": async ({ id, body }) => actions.cancel({ id, ...(await body("cancel")) }),
       "GET api/activity": (call) => this.#activity(call),
       "GET api/calls": ({ search }) => readCalls(callsIn(search), { config: ownConfig(app) }, app.store),
       "GET api/executions/*/about": (call) => this.#about(call.id),
       "GET api/executions/*/comparable": async ({ id }) =>
         comparablesOf((await this.#recorded(id)).record, app.store, this.#executions),
       "GET api/executions/*/compare": async ({ id, search }) => this.#compare(id, comparedIn(search, id)),
-      "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body(againBody)) }),
+      "POST api/executions/*/again": async ({ id, body }) => actions.again({ id, ...(await body("again")) }),
       "GET api/executions/*/outcome": (call) => actions.outcome({ id: call.id, door: doorIn(call) }),
       "GET api/executions/*/image": (call) =>
         actions.image({ id: call.id, door: doorIn(call), place: Number(call.search.get("place")) }),
       "GET api/executions/*/source": (call) => this.#source(call.id),
-      "POST api/editor/run": async ({ body }) => actions.write(await body(editorRunBody)),
-      "POST api/editor/check": async ({ body }) => actions.check(await body(editorCheckBody)),
+      "POST api/editor/run": async ({ body }) => actions.write(await body("editorRun")),
+      "POST api/editor/check": async ({ body }) => actions.check(await body("editorCheck")),
       "GET api/editor/servers": (call) => actions.editor({ door: doorIn(call) }),
-      "POST api/editor/tools": async ({ body }) => actions.editorTools(await body(editorToolsBody)),
+      "POST api/editor/tools": async ({ body }) => actions.editorTools(await body("editorTools")),
       "GET api/executions/*/code": (call) => actions.executed({ id: call.id, door: doorIn(call) }),
       "GET api/tools": (call) => tools.of(serverIn(call), app),
       "GET api/held": (call) => held.of(serverIn(call)),
       "POST api/held": async ({ body }) => {
-        const { server, tools: marks } = await body(heldBody);
+        const { server, tools: marks } = await body("held");
         return held.accept(server, marks);
       },
-      "POST api/servers/check": async ({ body }) => servers.check((await body(serverBody)).server),
+      "POST api/servers/check": async ({ body }) => servers.check((await body("server")).server),
       "POST api/servers/restart": async ({ body }) => {
-        const { server } = await body(serverBody);
+        const { server } = await body("server");
         const restarted = await background.restart(server);
         if (app.catalog.held(server)) await held.listAgain(server);
         return restarted;
       },
       "GET api/servers/log": (call) => servers.log(serverIn(call)),
       "POST api/servers/switch": async ({ body }) => {
-        const { server, isOn } = await body(switchBody);
+        const { server, isOn } = await body("switch");
         return servers.switch(server, isOn);
       },
-      "POST api/servers/remove": async ({ body }) => servers.remove((await body(serverBody)).server),
+      "POST api/servers/remove": async ({ body }) => servers.remove((await body("server")).server),
       "GET api/servers/entry": (call) => this.#entry.read(serverIn(call)),
-      "POST api/servers/edit": async ({ body }) => this.#entry.change(await body(entryBody)),
+      "POST api/servers/edit": async ({ body }) => this.#entry.change(await body("entry")),
       "GET api/servers/catalog": () => catalogOf(),
-      "POST api/servers/add": async ({ body }) => servers.add(await body(newServerBody)),
+      "POST api/servers/add": async ({ body }) => servers.add(await body("newServer")),
       "GET api/first/demo": () => ({ code: firstProgram }),
       "POST api/first/demo": async ({ body }) => {
-        await body(emptyBody);
+        await body("empty");
         return this.#first.demo();
       },
       "GET api/first/import": () => this.#first.preview(),
-      "POST api/first/import": async ({ body }) => this.#first.import(await body(importBody)),
+      "POST api/first/import": async ({ body }) => this.#first.import(await body("import")),
       "GET api/policy/tools": (call) => this.#table.read(doorIn(call)),
       "GET api/policy/tool": (call) => this.#table.one(serverIn(call), call.search.get("tool") ?? ""),
       "GET api/policy/uses": (call) => this.#table.uses(doorIn(call)),
       "GET api/policy/search": (call) => this.#table.search(call.search.get("query") ?? "", doorIn(call)),
-      "POST api/policy/preview": async ({ body }) => this.#states.preview(await body(statesBody)),
-      "POST api/policy/states": async ({ body }) => this.#states.set(await body(statesBody)),
-      "POST api/policy/undo": async ({ body }) => this.#undone.undo((await body(undoBody)).undo),
-      "POST api/sign-in": async ({ body }) => this.#signIns.start((await body(signInBody)).server, app, credentials),
+      "POST api/policy/preview": async ({ body }) => this.#states.preview(await body("states")),
+      "POST api/policy/states": async ({ body }) => this.#states.set(await body("states")),
+      "POST api/policy/undo": async ({ body }) => this.#undone.undo((await body("undo")).undo),
+      "POST api/sign-in": async ({ body }) => this.#signIns.start((await body("server")).server, app, credentials),
       "POST api/sign-in/address": async ({ body }) => {
-        const { server, address } = await body(pastedBody);
+        const { server, address } = await body("pasted");
         return this.#signIns.paste(server, address);
       },
       "GET api/figures": ({ search }) => readFigures(daysIn(search), app.store),
       "GET api/version": () => system.version(),
       "POST api/version/check": async ({ body }) => {
-        await body(emptyBody);
+        await body("empty");
         return system.checkVersion();
       },
       "GET api/daemons": () => system.daemons(),
       "POST api/daemons/stop": async ({ body }) => {
-        const { pid, now } = await body(stopBody);
+        const { pid, now } = await body("stop");
         return this.#options.daemons.stop(pid, now);
       },
       "GET api/secrets": () => system.secrets(),
-      "POST api/secrets/set": async ({ body }) => system.setSecret(await body(secretBody)),
-      "POST api/secrets/remove": async ({ body }) => system.removeSecret((await body(secretNameBody)).name),
+      "POST api/secrets/set": async ({ body }) => system.setSecret(await body("secret")),
+      "POST api/secrets/remove": async ({ body }) => system.removeSecret((await body("secretName")).name),
       "GET api/audit": ({ search }) => system.audit(search),
       "GET api/audit/verify": ({ search }) => system.verifyAudit(search),
       "GET api/rules": () => rules.read(),
-      "POST api/rules": rulesAfter(ruleBody, (change) => rules.rule(change)),
-      "POST api/rules/doors": rulesAfter(doorBody, (door) => rules.addDoor(door)),
-      "POST api/rules/doors/remove": rulesAfter(namedBody, ({ name }) => rules.removeDoor(name)),
-      "POST api/rules/labels": rulesAfter(labelBody, (label) => rules.label(label)),
-      "POST api/rules/edits": rulesAfter(editBody, (edit) => rules.edit(edit)),
+      "POST api/rules": rulesAfter("rule", (change) => rules.rule(change)),
+      "POST api/rules/doors": rulesAfter("door", (door) => rules.addDoor(door)),
+      "POST api/rules/doors/remove": rulesAfter("named", ({ name }) => rules.removeDoor(name)),
+      "POST api/rules/labels": rulesAfter("label", (label) => rules.label(label)),
+      "POST api/rules/edits": rulesAfter("edit", (edit) => rules.edit(edit)),
       "GET api/programs/code": (call) => actions.code({ name: call.search.get("name") ?? "", door: doorIn(call) }),
       "GET api/programs/drift": () => driftOnPage(app, this.#options.env),
-      "POST api/programs/accept": async ({ body }) => actions.accept(await body(acceptBody)),
+      "POST api/programs/accept": async ({ body }) => actions.accept(await body("accept")),
       "GET api/programs/about": (call) => actions.about({ name: call.search.get("name") ?? "", door: doorIn(call) }),
-      "POST api/programs/test": async ({ body }) => actions.test(await body(namedBody)),
-      "POST api/programs/record": async ({ body }) => actions.record(await body(recordBody)),
-      "POST api/programs/on": async ({ body }) => actions.startOn(await body(onBody)),
-      "POST api/programs/notify": async ({ body }) => actions.notify(await body(notifyBody)),
-      "POST api/programs/off": async ({ body }) => actions.off(await body(namedBody)),
-      "POST api/programs/retry": async ({ body }) => actions.retry(await body(retryBody)),
-      "POST api/programs/run": async ({ body }) => actions.run(await body(runBody)),
-      "POST api/programs/schedule": async ({ body }) => actions.schedule(await body(scheduleBody)),
-      "POST api/programs/unschedule": async ({ body }) => actions.unschedule(await body(namedBody)),
-      "POST api/programs/remove": async ({ body }) => actions.remove(await body(namedBody)),
-      "POST api/programs/preview": async ({ body }) => actions.preview(await body(previewBody)),
-      "POST api/programs/save": async ({ body }) => actions.save(await body(saveBody)),
+      "POST api/programs/test": async ({ body }) => actions.test(await body("named")),
+      "POST api/programs/record": async ({ body }) => actions.record(await body("record")),
+      "POST api/programs/on": async ({ body }) => actions.startOn(await body("on")),
+      "POST api/programs/notify": async ({ body }) => actions.notify(await body("notify")),
+      "POST api/programs/off": async ({ body }) => actions.off(await body("named")),
+      "POST api/programs/retry": async ({ body }) => actions.retry(await body("retry")),
+      "POST api/programs/run": async ({ body }) => actions.run(await body("run")),
+      "POST api/programs/schedule": async ({ body }) => actions.schedule(await body("schedule")),
+      "POST api/programs/unschedule": async ({ body }) => actions.unschedule(await body("named")),
+      "POST api/programs/remove": async ({ body }) => actions.remove(await body("named")),
+      "POST api/programs/preview": async ({ body }) => actions.preview(await body("preview")),
+      "POST api/programs/save": async ({ body }) => actions.save(await body("save")),
     };
   }
 
-  async #decide(id: string, body: DecisionBody): Promise<Decided> {
+  async #decide(id: string, body: Body<"decision">): Promise<Decided> {
     if (body.decision !== "always") return this.#approvals.decide(id, body);
     const row = await this.#approvals.open(id);
     const [, options] = this.#lasting(row);

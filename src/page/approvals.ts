@@ -10,10 +10,11 @@ import type { ApprovalFacts } from "../programs/approvals/facts-shape.ts";
 import type * as stored from "../store/approval.ts";
 import type { Store } from "../store/store.ts";
 import { runJob } from "../tools/work/run.ts";
+import type { Body } from "./bodies.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import type { Decided, PageApproval } from "./contract.ts";
 import { inHome } from "./executions.ts";
-import { type DecisionBody, RefusedRequest } from "./guard.ts";
+import { RefusedRequest } from "./guard.ts";
 
 /** Characters of the line of code of an approval. */
 const maxApprovalCodeChars = 2_000;
@@ -97,7 +98,7 @@ export class PageApprovals {
    * Decides an open approval. `person` is the person who decides, if that is not the user. Throws if it was decided already, or if its time
    * is over.
    */
-  decide(id: string, body: Exclude<DecisionBody, { mark: string }>, person?: Person): Promise<Decided> {
+  decide(id: string, body: Exclude<Body<"decision">, { mark: string }>, person?: Person): Promise<Decided> {
     return this.decideWith(id, () => this.#approvals.decide(id, storedDecision(body), person));
   }
 
@@ -135,7 +136,7 @@ export class PageApprovals {
   }
 }
 
-function storedDecision(body: Exclude<DecisionBody, { mark: string }>): stored.Decision {
+function storedDecision(body: Exclude<Body<"decision">, { mark: string }>): stored.Decision {
   const { decision } = body;
   if (!("reason" in body) && decision !== "deny" && decision !== "deny all")
     return { state: "approved", scope: decision, by: "page" };

@@ -1,13 +1,12 @@
 /** Shows the entry of a server on the page without its secrets, and changes it. `claudikins config server` uses the same functions. */
+
 import { createHmac, randomBytes } from "node:crypto";
-import type { App } from "../app/app.ts";
 import { isObject, stringsIn } from "../base/json-object.ts";
 import { addressKeys } from "../config/address.ts";
 import { noSuchServer, openConfigFile, type PortableEntry } from "../config/config-file.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
 import { variablesIn } from "../config/expand.ts";
-import type { Config } from "../config/load.ts";
 import { homeOf } from "../config/locations.ts";
 import { storedSecrets } from "../config/secrets/store.ts";
 import { sourceKinds } from "../config/sources.ts";
@@ -15,23 +14,17 @@ import { speaksOfSecret } from "../servers/values/secrets.ts";
 import { haveSecrets, maskOf } from "../setup/agents/secrets.ts";
 import { requireTrusted } from "../setup/settings/change-policy.ts";
 import { changeEntry, type EntryChange, entryKeys, plannedEntry, referringTo } from "../setup/settings/edit-entry.ts";
+import type { Body } from "./bodies.ts";
 import { inHome } from "./executions.ts";
-import { type EntryBody, RefusedRequest } from "./guard.ts";
+import { RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
+import type { PageParts } from "./parts.ts";
 import { fileOfServer } from "./rules.ts";
 import { withSecret } from "./server-actions.ts";
 import type { PageEntry, PageEntryChanged, PageEntryValue } from "./servers-contract.ts";
 import type { UndoneChanges } from "./undone-changes.ts";
 
-interface EntryOptions {
-  app: App;
-  env: Environment;
-  /** Whether the user has confirmed the config, so that it need not be trusted. */
-  isAnswered: boolean;
-  /** Opens an app with another config, to try a server. */
-  openConfig(config: Config): Promise<App>;
-  undone: UndoneChanges;
-}
+type EntryParts = Pick<PageParts, "app" | "env" | "isAnswered" | "openConfig"> & { undone: UndoneChanges };
 
 /** Keys whose values are short texts. */
 const textKeys = ["command", ...addressKeys, ...sourceKinds, "baseUrl", "schema", "cwd", "account", "description"];
@@ -48,11 +41,11 @@ const otherFields = ["args", "env", "headers", "sandbox", "keepAlive"];
 const reference = /^(?:[A-Za-z]+ )?\$\{(secret:)?([A-Za-z_]\w*)\}$/;
 
 export class EntryOnPage {
-  readonly #options: EntryOptions;
+  readonly #options: EntryParts;
   /** The mark of an entry depends on its secrets, so nobody else can compute it. */
   readonly #key = randomBytes(32);
 
-  constructor(options: EntryOptions) {
+  constructor(options: EntryParts) {
     this.#options = options;
   }
 
@@ -98,7 +91,7 @@ export class EntryOnPage {
    * Tries the changed server, unless `isChecked` is false, and writes its entry. Throws RefusedRequest if the entry is another one than was shown,
    * CONFIG_NOT_TRUSTED, and what `plannedEntry` and `changeEntry` throw.
    */
-  async change({ server, mark, changes, secrets, isChecked }: EntryBody): Promise<PageEntryChanged> {
+  async change({ server, mark, changes, secrets, isChecked }: Body<"entry">): Promise<PageEntryChanged> {
     const { app, env, isAnswered, openConfig, undone } = this.#options;
     const { file, entry } = this.#found(server);
     const configFile = openConfigFile({ flag: file, cwd: "/", env });
@@ -184,7 +177,7 @@ function sandboxOf(value: unknown): PageEntry["sandbox"] {
 }
 
 /** A list in which `{ keep: 1 }` stands for the second text of the entry, which the page does not know. */
-function withKept(value: EntryBody["changes"][number]["value"], before: readonly string[]): unknown {
+function withKept(value: Body<"entry">["changes"][number]["value"], before: readonly string[]): unknown {
   if (!Array.isArray(value)) return value;
   return value.map((each) => {
     if (typeof each === "string") return each;

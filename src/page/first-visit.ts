@@ -1,11 +1,10 @@
-/** The first steps on the page of a home without a config: a program with the demo, and the import of the agents' servers. */
-import type { App } from "../app/app.ts";
-import type { Environment } from "../config/environment.ts";
+/** The first steps on the page of a home without a config: a program with the demo, and the import of the servers of agents. */
+
 import { homeOf } from "../config/locations.ts";
 import { importServers, plannedImport } from "../setup/agents/import-servers.ts";
 import { RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
-import type { Background } from "./program-actions.ts";
+import type { PageParts } from "./parts.ts";
 import type { PageImport, PageImported } from "./servers-contract.ts";
 
 /** The program that the page offers on a first visit. It reads 1 MB, and a few lines come back. */
@@ -21,16 +20,10 @@ return Object.entries(revenue)
   .map(([country, sum]) => \`\${country}: \${Math.round(sum)}\`);
 `;
 
-interface FirstVisitOptions {
-  app: App;
-  env: Environment;
-  background: Background;
-}
-
 export class FirstVisit {
-  readonly #options: FirstVisitOptions;
+  readonly #options: PageParts;
 
-  constructor(options: FirstVisitOptions) {
+  constructor(options: PageParts) {
     this.#options = options;
   }
 

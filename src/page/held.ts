@@ -17,20 +17,14 @@ import {
 import { Cached } from "./cached.ts";
 import { RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
-import type { Background } from "./program-actions.ts";
+import type { Background, PageParts } from "./parts.ts";
 import { driftOnPage } from "./programs.ts";
 import type { PageHeld } from "./servers-contract.ts";
 
 /** Lines of the difference between two definitions. `claudikins review` shows all. */
 const maxShownDiffLines = 400;
 
-interface HeldOptions {
-  app: App;
-  env: Environment;
-  /** Opens an app with the servers that run already, in the daemon or elsewhere. */
-  openRunning(): Promise<App>;
-  background: Pick<Background, "relist">;
-}
+type HeldParts = Pick<PageParts, "app" | "env" | "openRunning"> & { background: Pick<Background, "relist"> };
 
 export class HeldOnPage {
   readonly #app: App;
@@ -43,7 +37,7 @@ export class HeldOnPage {
   /** The listings that are under way, by server. */
   readonly #listings = new Map<string, Promise<void>>();
 
-  constructor({ app, env, openRunning, background }: HeldOptions) {
+  constructor({ app, env, openRunning, background }: HeldParts) {
     this.#app = app;
     this.#env = env;
     this.#openRunning = openRunning;

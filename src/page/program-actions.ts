@@ -1,8 +1,7 @@
 /** Runs, schedules, saves and removes saved programs for the page. */
+
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json-object.ts";
-import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
 import type { ArgumentWord } from "../programs/call-arguments.ts";
 import { mistakesIn } from "../programs/checking/check-code.ts";
@@ -27,20 +26,11 @@ import type { ExecutionRecord } from "../programs/trace/record.ts";
 import { ownTool } from "../setup/settings/switches.ts";
 import { type Again, againOf, callsSoFar, notAgain } from "./activity.ts";
 import type { PageAbout } from "./activity-contract.ts";
+import type { Body } from "./bodies.ts";
 import { editorOf, editorTools } from "./editor-types.ts";
-import {
-  type EditorCheckBody,
-  type EditorRunBody,
-  type EditorToolsBody,
-  type NotifyBody,
-  type OnBody,
-  type PreviewBody,
-  type RecordBody,
-  RefusedRequest,
-  type SaveBody,
-  type ScheduleBody,
-} from "./guard.ts";
+import { RefusedRequest } from "./guard.ts";
 import { imageIn, type Outcome, shownOutcome } from "./outcome.ts";
+import type { PageParts } from "./parts.ts";
 import { aboutProgram, recordedTest, testedProgram } from "./program-events.ts";
 import { shownInputs } from "./programs.ts";
 import type {
@@ -57,36 +47,6 @@ import type {
 } from "./programs-contract.ts";
 import { fileOfServer } from "./rules.ts";
 
-export type StartedInBackground = { door: string | undefined } & (
-  | { program: string; input: JsonObject }
-  | { again: string; dryRun: boolean }
-  | { source: string; dryRun?: boolean; isFromPage?: boolean; codeOf?: string | undefined }
-);
-
-/** The functions of the config's current daemon. The page may belong to an earlier daemon, which has left its place. */
-export interface Background {
-  /** Starts a saved program, or the code of an execution again. Returns the id of the new execution. Throws what the daemon throws. */
-  start(program: StartedInBackground): Promise<string>;
-  /** Ends the processes of a server, and starts it again. Throws what starting it throws. */
-  restart(server: string): Promise<{ ended: number; tools: number }>;
-  /** Makes the processes that use a server list its tools again, if a daemon runs. */
-  relist(server: string): Promise<void>;
-  /** The address of the page of another config. It works once, for a minute. */
-  pageOf(file: string): Promise<string>;
-  /** Starts a daemon if none is running. Returns false if there can be none. */
-  wake(): Promise<boolean>;
-}
-
-interface ActionOptions {
-  app: App;
-  env: Environment;
-  /** The part of the config that is behind a door. Throws DOOR_NOT_FOUND. */
-  openDoor(door: string): Promise<App>;
-  /** Opens the part of the config, to run a program as a command does. */
-  openToRecord(door: string | undefined): Promise<App>;
-  background: Background;
-}
-
 interface Named {
   name: string;
   door?: string | undefined;
@@ -98,9 +58,9 @@ interface Execution {
 }
 
 export class ProgramActions {
-  readonly #options: ActionOptions;
+  readonly #options: PageParts;
 
-  constructor(options: ActionOptions) {
+  constructor(options: PageParts) {
     this.#options = options;
   }
 
@@ -122,7 +82,7 @@ export class ProgramActions {
   }
 
   /** Runs code of the editor in the daemon, as `claudikins exec --detach` does. */
-  async write({ code, door, dryRun, codeOf }: EditorRunBody): Promise<{ execution: string }> {
+  async write({ code, door, dryRun, codeOf }: Body<"editorRun">): Promise<{ execution: string }> {
     const started = { source: code, door, dryRun, codeOf, isFromPage: true };
     return { execution: await this.#options.background.start(started) };
   }
@@ -135,7 +95,7 @@ export class ProgramActions {
   }
 
   /** The mistakes in code of the editor. */
-  async check({ code, door }: EditorCheckBody): Promise<PageMistake[]> {
+  async check({ code, door }: Body<"editorCheck">): Promise<PageMistake[]> {
     await using parts = await this.#partsOf(door);
     return await mistakesIn(code, parts);
   }
@@ -145,7 +105,7 @@ export class ProgramActions {
     return editorOf(parts);
   }
 
-  async editorTools({ server, door }: EditorToolsBody): Promise<PageEditorTool[]> {
+  async editorTools({ server, door }: Body<"editorTools">): Promise<PageEditorTool[]> {
     await using parts = await this.#partsOf(door);
     return await editorTools(server, parts);
   }
@@ -177,7 +137,7 @@ export class ProgramActions {
     }
   }
 
-  async schedule({ input, cron, zone, id, ...named }: ScheduleBody): Promise<PageScheduled> {
+  async schedule({ input, cron, zone, id, ...named }: Body<"schedule">): Promise<PageScheduled> {
     const program = this.#program(named);
     const wanted = { input: inputOf(wordsOf(input), program), cron, zone, id };
     const made = await addSchedule(program, wanted, this.#managed(named.door));
@@ -207,7 +167,7 @@ export class ProgramActions {
   }
 
   /** Runs the program once, and keeps what it did as a test. Throws RefusedRequest if it fails, and what `recordProgram` throws. */
-  async record({ input, as, ...named }: RecordBody): Promise<PageRecorded> {
+  async record({ input, as, ...named }: Body<"record">): Promise<PageRecorded> {
     const program = this.#program(named);
     const given = inputOf(wordsOf(input), program);
     await using parts = await this.#options.openToRecord(named.door);
@@ -223,7 +183,7 @@ export class ProgramActions {
     id,
     filter,
     ...named
-  }: OnBody): Promise<PageTriggered> {
+  }: Body<"on">): Promise<PageTriggered> {
     const program = this.#program(named);
     await using parts = await this.#partsOf(named.door);
     const wanted = { source, filter, perMinute, input: inputOf(wordsOf(input), program), map, id };
@@ -250,7 +210,7 @@ export class ProgramActions {
     filter,
     perMinute,
     ...named
-  }: NotifyBody): Promise<void> {
+  }: Body<"notify">): Promise<void> {
     const program = this.#program(named);
     await using parts = await this.#partsOf(named.door);
     const { config } = parts;
@@ -294,7 +254,7 @@ export class ProgramActions {
   }
 
   /** Previews the program that would be saved. Throws INVALID_ARGUMENTS if it cannot be saved. */
-  async preview(body: PreviewBody): Promise<PageSaving> {
+  async preview(body: Body<"preview">): Promise<PageSaving> {
     const made = await this.#programIn(body);
     const { program, replaced } = made;
     const before = new ProgramLibrary(this.#placeOf(body.door)).find(program.name);
@@ -311,7 +271,7 @@ export class ProgramActions {
   }
 
   /** Saves the program as the preview showed it. Throws if another program has got the name since. */
-  async save({ before, ...body }: SaveBody): Promise<{ call: string }> {
+  async save({ before, ...body }: Body<"save">): Promise<{ call: string }> {
     const made = await this.#programIn(body);
     const library = new ProgramLibrary(this.#placeOf(body.door));
     const saved = await store(made, { library, programs: library, audit: this.#audit(body.door) }, (now) => {
@@ -347,7 +307,7 @@ export class ProgramActions {
     throw new RefusedRequest(409, "This execution has not ended yet");
   }
 
-  async #programIn({ execution, door, name, description, values }: PreviewBody) {
+  async #programIn({ execution, door, name, description, values }: Body<"preview">) {
     await using parts = await this.#partsOf(door);
     const { code, calls = [], labels } = await executedProgram(execution, parts, await parts.executions());
     const given = valuesOf(wordsOf(values));

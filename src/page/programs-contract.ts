@@ -1,4 +1,4 @@
-/** The messages about saved programs between the page and its server: see contract.ts. */
+/** The messages about saved programs and the editor between the page and its server: see contract.ts. */
 import type { PageExecution } from "./activity-contract.ts";
 
 /** A saved program. `GET api/programs/code?name=NAME&door=DOOR` has its code. */
@@ -99,17 +99,10 @@ export interface PageInput {
   example?: string | undefined;
 }
 
-export interface PageRun {
-  /** The execution. */
-  id: string;
-  kind: PageExecution["kind"];
-  stateText: string;
-  isOver: boolean;
-  startedAt: number;
-  durationMs?: number | undefined;
-  /** Whether it has a page of its own. */
-  isRecorded: boolean;
-}
+export type PageRun = Pick<
+  PageExecution,
+  "id" | "kind" | "stateText" | "isOver" | "startedAt" | "durationMs" | "isRecorded"
+>;
 
 export interface PageSchedule {
   id: string;
@@ -185,8 +178,6 @@ export interface PageDrift {
   text: string;
   broken: { name: string; door?: string | undefined; reasons: string[] }[];
 }
-
-/** The messages between the editor of the page and its server: see contract.ts. */
 
 /** The servers and doors that a program can name: the answer to `GET api/editor/servers`. */
 export interface PageEditor {

@@ -2,13 +2,12 @@
  * Shows doors, rules, labels and edits of tools on the page, and changes them in the config. The commands use the same functions to write
  * them.
  */
-import type { App } from "../app/app.ts";
+
 import { ClaudikinsError, toClaudikinsError } from "../base/errors.ts";
 import { statsOf } from "../base/files.ts";
 import { isObject, type JsonObject, objectAt, stringsIn } from "../base/json-object.ts";
 import { type ConfigFile, openConfigFile, type WhichConfig } from "../config/config-file.ts";
 import { parseJson } from "../config/edit/json.ts";
-import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { pathText } from "../config/policy.ts";
 import { agentsByDoor } from "../setup/agents/agent-doors.ts";
@@ -19,21 +18,13 @@ import { changeLabels } from "../setup/settings/labels.ts";
 import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import { type OwnTool, ownTool } from "../setup/settings/switches.ts";
 import { toolId } from "../tools/model.ts";
+import type { Body } from "./bodies.ts";
 import type { PageDoor, PageEdit, PageLabels, PageRule, PageRules, PageToken } from "./contract.ts";
-import { type DoorBody, type EditBody, type LabelBody, RefusedRequest, type RuleBody } from "./guard.ts";
+import { RefusedRequest } from "./guard.ts";
+import type { PageParts } from "./parts.ts";
 import type { ToolTable } from "./tool-table.ts";
 
-interface RulesOptions {
-  app: App;
-  env: Environment;
-  /** Whether the user has confirmed the config, so that it need not be trusted. */
-  isAnswered: boolean;
-  openDoor(door: string): Promise<App>;
-  /** Counts the tools that a door shows. */
-  toolTable: ToolTable;
-  /** The tokens of the config. Throws what reading them throws. */
-  tokens(): PageToken[];
-}
+type RulesParts = Pick<PageParts, "app" | "env" | "isAnswered" | "openDoor" | "tokens"> & { toolTable: ToolTable };
 
 /** The number of tools of a door that are named because their calls wait for a person. */
 const maxShownAsked = 20;
@@ -41,9 +32,9 @@ const maxShownAsked = 20;
 const place = "page";
 
 export class RuleChanges {
-  readonly #options: RulesOptions;
+  readonly #options: RulesParts;
 
-  constructor(options: RulesOptions) {
+  constructor(options: RulesParts) {
     this.#options = options;
   }
 
@@ -71,7 +62,7 @@ export class RuleChanges {
     };
   }
 
-  async addDoor({ name, ...parts }: DoorBody): Promise<ChangedText> {
+  async addDoor({ name, ...parts }: Body<"door">): Promise<ChangedText> {
     const configFile = await this.#open();
     return addDoor(name, doorOf(parts), configFile, this.#options.env, { place });
   }
@@ -80,7 +71,7 @@ export class RuleChanges {
     return removeDoors([name], await this.#open(), this.#options.env, place);
   }
 
-  async rule({ isNew, ...change }: RuleBody): Promise<ChangedText | undefined> {
+  async rule({ isNew, ...change }: Body<"rule">): Promise<ChangedText | undefined> {
     const { isAnswered } = this.#options;
     const which = this.#which(fileOfServer(change.server, this.#options.app.config));
     // A pattern that is removed may no longer match any tool.
@@ -91,12 +82,12 @@ export class RuleChanges {
     return changePolicies([{ ...change, tool }], which, { isAnswered, place });
   }
 
-  async label({ server, tool, labels }: LabelBody): Promise<ChangedText | undefined> {
+  async label({ server, tool, labels }: Body<"label">): Promise<ChangedText | undefined> {
     const found = await this.#tool(server, tool, labels !== null);
     return changeLabels(found, labels ?? undefined, this.#options.env, place);
   }
 
-  async edit({ server, tool, name, description, reset }: EditBody): Promise<ChangedText | undefined> {
+  async edit({ server, tool, name, description, reset }: Body<"edit">): Promise<ChangedText | undefined> {
     const found = await this.#tool(server, tool, !reset);
     return (await changeEdit(found, { name, description, reset }, this.#options.env, place)).changed;
   }

@@ -1,11 +1,10 @@
 /** Checks, switches, removes and adds servers for the page. The commands use the same functions. */
+
 import { dirname } from "node:path";
-import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { readIfThere } from "../base/files.ts";
 import { type ConfigFile, openConfigFile } from "../config/config-file.ts";
 import type { Environment } from "../config/environment.ts";
-import type { Config } from "../config/load.ts";
 import { logsFolder } from "../config/locations.ts";
 import { referencesIn, referringParts } from "../config/secrets/references.ts";
 import { storedSecret } from "../config/secrets/store.ts";
@@ -23,9 +22,10 @@ import { removeServers } from "../setup/settings/remove-servers.ts";
 import { sourceEntry } from "../setup/settings/source-entry.ts";
 import { switchServers } from "../setup/settings/switch-servers.ts";
 import { checkServers } from "../tools/catalog/inventory.ts";
-import { type NewServerBody, RefusedRequest } from "./guard.ts";
+import type { Body } from "./bodies.ts";
+import { RefusedRequest } from "./guard.ts";
 import { pageCheckMs } from "./limits.ts";
-import type { Background } from "./program-actions.ts";
+import type { PageParts } from "./parts.ts";
 import { fileOfServer } from "./rules.ts";
 import type { PageAdded, PageChecked, PageLogLine, PageUndo } from "./servers-contract.ts";
 import type { UndoneChanges } from "./undone-changes.ts";
@@ -33,16 +33,9 @@ import type { UndoneChanges } from "./undone-changes.ts";
 /** Lines of a log on the page. */
 const maxShownLogLines = 200;
 
-interface ServerActionOptions {
-  background: Pick<Background, "pageOf">;
-  app: App;
-  env: Environment;
-  /** Whether the user has confirmed the config, so that it need not be trusted. */
-  isAnswered: boolean;
-  /** Opens an app with another config, to try a server. */
-  openConfig(config: Config): Promise<App>;
+type ServerParts = Pick<PageParts, "app" | "env" | "isAnswered" | "openConfig" | "background"> & {
   undone: UndoneChanges;
-}
+};
 
 const place = "page";
 
@@ -51,9 +44,9 @@ export const withSecret =
   "The config of this project contains a secret: keep the file out of git, or replace the secret with ${secret:NAME} or ${NAME}.";
 
 export class ServerActions {
-  readonly #options: ServerActionOptions;
+  readonly #options: ServerParts;
 
-  constructor(options: ServerActionOptions) {
+  constructor(options: ServerParts) {
     this.#options = options;
   }
 
@@ -114,7 +107,7 @@ export class ServerActions {
    * Sets the server's secrets, tries it, and adds it only if it works, needs a variable, or needs a sign-in. From the demo, the user's own config
    * gets it. Throws why it was not added. Its secrets are removed in that case.
    */
-  async add(body: NewServerBody): Promise<PageAdded> {
+  async add(body: Body<"newServer">): Promise<PageAdded> {
     const { env, isAnswered, app, openConfig, background } = this.#options;
     const { origin } = app.config;
     const isFirst = origin.kind === "demo";
@@ -159,7 +152,7 @@ export class ServerActions {
     };
   }
 
-  async #newServers(body: NewServerBody, configFile: ConfigFile): Promise<NewServer[]> {
+  async #newServers(body: Body<"newServer">, configFile: ConfigFile): Promise<NewServer[]> {
     const { env } = this.#options;
     const { kind, name = "", what, values } = body;
     const given = new Map(Object.entries(values));

@@ -1,10 +1,11 @@
 /** Answers the requests to a page. An authenticator decides who may send them: the user of this machine, or people who sign in. */
-import type { ZodType } from "zod";
+
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../base/errors.ts";
 import { eventLoopTurn } from "../base/event-loop.ts";
 import type { Log } from "../base/log.ts";
 import { PersonRefused } from "../policy/people/refused.ts";
 import { pageHintOf } from "../servers/failures/server-failure.ts";
+import type { Body, BodyName } from "./bodies.ts";
 import type { PageRefusal, PageState } from "./contract.ts";
 import { checkSender, jsonBody, RefusedRequest } from "./guard.ts";
 import { Live } from "./live.ts";
@@ -28,8 +29,8 @@ export interface RouteRequest {
   /** The id in the path. Empty for a route without one. */
   id: string;
   search: URLSearchParams;
-  /** Reads the body. Throws RefusedRequest if it is not of the shape. */
-  body<T>(shape: ZodType<T>): Promise<T>;
+  /** Reads the body. Throws RefusedRequest if it has not the shape of this name. */
+  body<Name extends BodyName>(name: Name): Promise<Body<Name>>;
 }
 
 /** The functions that answer a view's requests, by method and path. `*` stands for an id. */
@@ -181,7 +182,7 @@ async function answerTo(route: string, routes: Routes, { request, search }: Aske
   const [found, of] = Object.hasOwn(routes, route) ? [route, ""] : [`${start}*${end}`, id];
   if (!Object.hasOwn(routes, found) || route.includes("*"))
     throw new RefusedRequest(404, "The page has no such request");
-  return routes[found]!({ id: of, search, body: (shape) => jsonBody(request, shape) });
+  return routes[found]!({ id: of, search, body: (name) => jsonBody(request, name) });
 }
 
 /** Makes the answer for an error. The text of an unexpected error may contain anything, so it is only logged. */

@@ -1,8 +1,7 @@
 /** The version, the daemons, the secrets and the audit log for the page. The commands use the same functions. */
-import type { App } from "../app/app.ts";
+
 import { grouped } from "../base/counted.ts";
 import { version } from "../base/version.ts";
-import type { Environment } from "../config/environment.ts";
 import { homeOf, secretsFile } from "../config/locations.ts";
 import { removeNamedSecrets, setNamedSecret } from "../config/secrets/change.ts";
 import { listedSecrets } from "../config/secrets/listed.ts";
@@ -12,9 +11,11 @@ import { scopeText } from "../store/approval.ts";
 import { type AuditLine, decisions } from "../store/audit/event.ts";
 import { deciderText, newestEntries, subjectOf } from "../store/audit/read.ts";
 import { verify } from "../store/audit/verify.ts";
+import type { Body } from "./bodies.ts";
 import { changeWords } from "./change-words.ts";
 import { inHome } from "./executions.ts";
-import { RefusedRequest, type SecretBody } from "./guard.ts";
+import { RefusedRequest } from "./guard.ts";
+import type { PageParts } from "./parts.ts";
 import type {
   PageAudit,
   PageAuditCheck,
@@ -23,7 +24,6 @@ import type {
   PageSecretRemoved,
   PageSecretSet,
   PageSecrets,
-  PageStopped,
   PageVersion,
 } from "./system-contract.ts";
 
@@ -33,48 +33,12 @@ const maxShownEntries = 1_000;
 /** Time for the server of releases to answer. */
 const releaseAnswerMs = 30_000;
 
-/** A daemon of the user, as it describes itself. */
-export interface RunningDaemon {
-  pid: number;
-  version: string;
-  /** The config file; null for the demo. */
-  config: string | null;
-  startedAt: number;
-  calls: { running: number; done: number };
-  held: { server: string; pid: number | null }[];
-  page: boolean;
-  memoryBytes?: number;
-}
-
-/** A daemon that runs and does not answer. Only its log is known for certain. */
-interface SilentDaemon {
-  pid?: number | undefined;
-  config?: string | null | undefined;
-  log: string;
-}
-
-/** The daemons of the user, as `claudikins daemon` finds and stops them. */
-export interface DaemonControl {
-  list(): Promise<{ running: RunningDaemon[]; silent: SilentDaemon[] }>;
-  /**
-   * Stops a daemon once its calls are done; with `now`, cancels them, and ends a daemon that does not answer by force. Throws SERVER_UNAVAILABLE
-   * if no daemon has this process, and without `now` if it does not answer.
-   */
-  stop(pid: number, now: boolean): Promise<PageStopped>;
-}
-
-interface SystemOptions {
-  app: App;
-  env: Environment;
-  daemons: DaemonControl;
-}
-
 export class SystemView {
-  readonly #options: SystemOptions;
+  readonly #options: PageParts;
   /** The last answer about the audit log, which counts until an entry is added. */
   #audit: { stamp: string; answer: PageAudit } | undefined;
 
-  constructor(options: SystemOptions) {
+  constructor(options: PageParts) {
     this.#options = options;
   }
 
@@ -129,7 +93,7 @@ export class SystemView {
   }
 
   /** Throws the errors of `setNamedSecret`. */
-  async setSecret({ name, value, inFile }: SecretBody): Promise<PageSecretSet> {
+  async setSecret({ name, value, inFile }: Body<"secret">): Promise<PageSecretSet> {
     const { env } = this.#options;
     const { where, note } = await setNamedSecret(name, value, { inFile, env });
     return { where: this.#shown(where), note };

@@ -1,7 +1,6 @@
 /** Sets the states of tools for the page, says before what that would have meant, and undoes it. */
-import type { App } from "../app/app.ts";
+
 import type { Environment } from "../config/environment.ts";
-import type { Approvals } from "../policy/approvals/approvals.ts";
 import type { ToolState } from "../policy/decision.ts";
 import { impactOf } from "../programs/call-log/impact.ts";
 import { configOwner } from "../servers/logs/place.ts";
@@ -12,34 +11,29 @@ import {
   undoChange,
 } from "../setup/settings/change-policy.ts";
 import type { ChangedText } from "../setup/settings/policy-changes.ts";
-import { RefusedRequest, type StatesBody } from "./guard.ts";
+import type { Body } from "./bodies.ts";
+import { RefusedRequest } from "./guard.ts";
+import type { PageParts } from "./parts.ts";
 import { fileOfServer } from "./rules.ts";
 import type { ToolViews } from "./servers.ts";
 import type { PageImpact, PageUndo } from "./servers-contract.ts";
 import type { UndoneChanges } from "./undone-changes.ts";
 
-interface StatesOptions {
-  app: App;
-  env: Environment;
-  /** Whether the user has confirmed the config, so that it need not be trusted. */
-  isAnswered: boolean;
-  undone: UndoneChanges;
-  approvals: Pick<Approvals, "open">;
-}
+type StatesParts = Pick<PageParts, "app" | "env" | "isAnswered" | "approvals"> & { undone: UndoneChanges };
 
 const place = "page";
 
 export class ToolStates {
-  readonly #options: StatesOptions;
+  readonly #options: StatesParts;
   readonly #views: ToolViews;
 
-  constructor(options: StatesOptions, views: ToolViews) {
+  constructor(options: StatesParts, views: ToolViews) {
     this.#options = options;
     this.#views = views;
   }
 
   /** What the change would have meant for the calls of the last days. */
-  async preview({ tools, state }: StatesBody): Promise<PageImpact> {
+  async preview({ tools, state }: Body<"states">): Promise<PageImpact> {
     const { app, approvals } = this.#options;
     const config = configOwner(app.config.origin);
     const open = state === "deny" ? await approvals.open() : [];
@@ -48,7 +42,7 @@ export class ToolStates {
   }
 
   /** Throws RefusedRequest for a pattern, and what `setToolStates` throws. */
-  async set({ tools, state }: StatesBody): Promise<PageUndo> {
+  async set({ tools, state }: Body<"states">): Promise<PageUndo> {
     const { app, env, isAnswered, undone } = this.#options;
     if (tools.some(({ tool }) => tool.includes("*"))) {
       throw new RefusedRequest(400, 'A name contains "*", which stands for any text in the config');

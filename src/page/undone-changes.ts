@@ -1,27 +1,20 @@
 /** The latest changes of config files that the page can undo. */
+
 import { randomUUID } from "node:crypto";
-import type { App } from "../app/app.ts";
-import type { Environment } from "../config/environment.ts";
 import { undoChange } from "../setup/settings/change-policy.ts";
 import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import { RefusedRequest } from "./guard.ts";
+import type { PageParts } from "./parts.ts";
 
 /** Number of changes that can be undone: the latest ones. */
 const maxUndoneChanges = 20;
 
-interface UndoneOptions {
-  app: App;
-  env: Environment;
-  /** Whether the user has confirmed the config, so that it need not be trusted. */
-  isAnswered: boolean;
-}
-
 export class UndoneChanges {
-  readonly #options: UndoneOptions;
+  readonly #options: PageParts;
   /** By their ids, the oldest first. */
   readonly #changes = new Map<string, ChangedText[]>();
 
-  constructor(options: UndoneOptions) {
+  constructor(options: PageParts) {
     this.#options = options;
   }
 

@@ -3,7 +3,7 @@ import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
 import type { PageApi } from "./api.ts";
 import { PageCookies } from "./cookies.ts";
-import { checkHost, checkPeer, checkSender, jsonBody, RefusedRequest, sessionBody } from "./guard.ts";
+import { checkHost, checkPeer, checkSender, jsonBody, RefusedRequest } from "./guard.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 import { howToOpen, userDocument } from "./page-files.ts";
 import { type Asked, type Authenticator, fileAnswer, PageServer, type PageView } from "./server.ts";
@@ -139,7 +139,7 @@ export class UserPage implements Authenticator {
 
   /** Exchanges a token for a session. */
   async #begin(request: Request): Promise<Response> {
-    const { token } = await jsonBody(request, sessionBody);
+    const { token } = await jsonBody(request, "session");
     this.#files.get(token)?.[Symbol.dispose]();
     const exchanged = this.#sessions.exchange(token);
     if ("session" in exchanged) {

@@ -30,9 +30,6 @@ export const maxCheckedDepth = 64;
 /** Words of a phrase of the vocabulary, such as `out_of_office`. */
 export const maxPhraseWords = 3;
 
-/** Only this much of a query is read for names of services. */
-export const maxServiceQueryChars = 1_000;
-
 /** With fewer tools, making the index is faster than reading it. */
 export const minPreparedTools = 500;
 

@@ -1,7 +1,7 @@
 /** Makes a plausible value for a JSON Schema, for example calls. The same schema gives the same value. */
 import { isObject, type JsonObject } from "../base/json-object.ts";
 import { requiredArguments, resolveReference, typesIn } from "../base/json-schema.ts";
-import { listedValues } from "./types/listed-values.ts";
+import { listedValues } from "./types/one-line.ts";
 import { keyText } from "./types/printer.ts";
 
 /** Levels of an example, as many as of written types, so that it matches its type. */

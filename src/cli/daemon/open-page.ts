@@ -12,8 +12,7 @@ import { askToStop, endSilent, findDaemons, hasEnded, isThere, statusOf } from "
 import { placeOf } from "../../daemon/place.ts";
 import { PageApi } from "../../page/api.ts";
 import type { PageToken } from "../../page/contract.ts";
-import type { Background, StartedInBackground } from "../../page/program-actions.ts";
-import type { DaemonControl } from "../../page/system.ts";
+import type { Background, DaemonControl, StartedInBackground } from "../../page/parts.ts";
 import { type Invitation, UserPage } from "../../page/user-page.ts";
 import { Approvals } from "../../policy/approvals/approvals.ts";
 import { readTokens, tokenId } from "../../serve/tokens/token-file.ts";

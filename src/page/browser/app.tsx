@@ -1,4 +1,5 @@
 /** The frame of the page: its head, the views and messages. */
+
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { PageState } from "../contract.ts";
 import { Activity } from "./activity/activity.tsx";
@@ -12,12 +13,12 @@ import { Executions } from "./executions.tsx";
 import { FiguresView, type Span } from "./figures/figures-view.tsx";
 import { FirstVisit } from "./first-visit.tsx";
 import { KeysDialog, useKeys } from "./keys.tsx";
+import { LeadsContext } from "./leads.ts";
 import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove, type Undo } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { type CameFrom, type Place, usePlace, type View, views } from "./place.ts";
-import { programKey } from "./programs/program-key.ts";
+import { type CameFrom, type Place, programKey, usePlace, type View, views } from "./place.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
@@ -109,6 +110,13 @@ export function App() {
       go({ view: "tryIt" });
     }, notices.fail);
   };
+  const leads = {
+    toExecution: (id: string) => showExecution(id),
+    toProgram: showProgram,
+    toServer: (server: string) => go({ view: "servers", server }),
+    toServers: () => go({ view: "servers" }),
+    toEditor: edit,
+  };
   const wanted = useWantedApproval(state, notices, () => go({ view: "now" }));
   const back = ({ view, execution, approval, from }: CameFrom) => {
     if (approval !== undefined && state?.approvals.some(({ id }) => id === approval)) wanted.want(approval);
@@ -124,168 +132,144 @@ export function App() {
   const view = shown.includes(place.view) ? place.view : "now";
   return (
     <NoticeContext.Provider value={notices}>
-      <header class="top">
-        <h1 class="brand">
-          claudikins
-          <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
-        </h1>
-        <Views
-          shown={shown}
-          current={view}
-          counts={{
-            now: waiting,
-            servers: state.servers.filter(needsPerson).length,
-            programs: troubled(state.schedules).length,
-          }}
-          hasKeys={keys.areOn}
-          onChoose={(next) => go({ view: next })}
-        />
-        <button type="button" class="plain help" onClick={keys.explain}>
-          Keys {keys.areOn && <Key>?</Key>}
-        </button>
-        {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
-        <NoticeBar
-          notice={notice}
-          hasKeys={keys.areOn}
-          onRead={() => {
-            isRead.current = true;
-          }}
-          onClose={() => setNotice(undefined)}
-        />
-      </header>
-      <main>
-        {end !== undefined && <Ended why={end} />}
-        {state.problem !== undefined && (
-          <p class="warning">
-            {state.problem.split("\n").map((line, at) => (
-              <span class="line" key={at}>
-                <Text>{line}</Text>
-              </span>
-            ))}
-          </p>
-        )}
-        <fieldset class={`view ${view}`} disabled={end !== undefined}>
-          {view === "now" && (
-            <div class="columns">
-              <div class="stack">
-                {isFirstVisit(state) && (
-                  <FirstVisit
-                    isDemo={state.config === null}
-                    onExecution={(id) => showExecution(id)}
-                    onAdded={(name) => go({ view: "servers", server: name })}
+      <LeadsContext.Provider value={leads}>
+        <header class="top">
+          <h1 class="brand">
+            claudikins
+            <span class={end === undefined ? "live" : "live off"}>{end === undefined ? "live" : "not connected"}</span>
+          </h1>
+          <Views
+            shown={shown}
+            current={view}
+            counts={{
+              now: waiting,
+              servers: state.servers.filter(needsPerson).length,
+              programs: troubled(state.schedules).length,
+            }}
+            hasKeys={keys.areOn}
+            onChoose={(next) => go({ view: next })}
+          />
+          <button type="button" class="plain help" onClick={keys.explain}>
+            Keys {keys.areOn && <Key>?</Key>}
+          </button>
+          {state.viewer && end === undefined && <SignOut viewer={state.viewer} onEnd={() => setEnd("no session")} />}
+          <NoticeBar
+            notice={notice}
+            hasKeys={keys.areOn}
+            onRead={() => {
+              isRead.current = true;
+            }}
+            onClose={() => setNotice(undefined)}
+          />
+        </header>
+        <main>
+          {end !== undefined && <Ended why={end} />}
+          {state.problem !== undefined && (
+            <p class="warning">
+              {state.problem.split("\n").map((line, at) => (
+                <span class="line" key={at}>
+                  <Text>{line}</Text>
+                </span>
+              ))}
+            </p>
+          )}
+          <fieldset class={`view ${view}`} disabled={end !== undefined}>
+            {view === "now" && (
+              <div class="columns">
+                <div class="stack">
+                  {isFirstVisit(state) && <FirstVisit isDemo={state.config === null} onAdded={leads.toServer} />}
+                  {!state.viewer && <ServerTrouble servers={state.servers} onShow={leads.toServer} />}
+                  <ScheduleTrouble
+                    schedules={state.schedules}
+                    onShow={({ program: name, door }) => showProgram(programKey({ name, door }))}
                   />
-                )}
-                {!state.viewer && (
-                  <ServerTrouble servers={state.servers} onShow={(name) => go({ view: "servers", server: name })} />
-                )}
-                <ScheduleTrouble
-                  schedules={state.schedules}
-                  onShow={({ program: name, door }) => showProgram(programKey({ name, door }))}
-                />
-                <Approvals
-                  state={state}
-                  hasKeys={keys.areOn}
-                  wanted={wanted.id}
-                  onWanted={wanted.want}
-                  onExecution={(id, { id: approval }) => showExecution(id, { view: "now", approval })}
+                  <Approvals
+                    state={state}
+                    hasKeys={keys.areOn}
+                    wanted={wanted.id}
+                    onWanted={wanted.want}
+                    onExecution={(id, { id: approval }) => showExecution(id, { view: "now", approval })}
+                  />
+                </div>
+                <Executions
+                  executions={state.executions}
+                  onChoose={leads.toExecution}
+                  onAll={() => go({ view: "activity", execution: undefined, compared: undefined, calls: undefined })}
                 />
               </div>
-              <Executions
-                executions={state.executions}
-                onChoose={(id) => showExecution(id)}
-                onAll={() => go({ view: "activity", execution: undefined, compared: undefined, calls: undefined })}
+            )}
+            {view === "activity" && (
+              <Activity
+                state={state}
+                query={query}
+                onQuery={setQuery}
+                chosen={place.execution}
+                onChoose={(id) => go({ execution: id, from: undefined, compared: undefined })}
+                from={place.from}
+                onFurther={(id) => {
+                  const { execution, from } = place;
+                  go({ execution: id, from: { view: "activity", execution, from }, compared: undefined });
+                }}
+                onBack={back}
+                compared={place.compared}
+                onCompare={(id) => go({ compared: id })}
+                calls={place.calls}
+                onCalls={(calls) => go({ calls })}
+                callQuery={callQuery}
+                onCallQuery={setCallQuery}
+                hasKeys={keys.areOn}
               />
-            </div>
-          )}
-          {view === "activity" && (
-            <Activity
-              state={state}
-              query={query}
-              onQuery={setQuery}
-              chosen={place.execution}
-              onChoose={(id) => go({ execution: id, from: undefined, compared: undefined })}
-              from={place.from}
-              onFurther={(id) => {
-                const { execution, from } = place;
-                go({ execution: id, from: { view: "activity", execution, from }, compared: undefined });
-              }}
-              onBack={back}
-              compared={place.compared}
-              onCompare={(id) => go({ compared: id })}
-              calls={place.calls}
-              onCalls={(calls) => go({ calls })}
-              callQuery={callQuery}
-              onCallQuery={setCallQuery}
-              onProgram={showProgram}
-              hasKeys={keys.areOn}
-              onEdit={edit}
-            />
-          )}
-          {view === "servers" && (
-            <Servers state={state} wanted={place.server} onChoose={(name) => go({ server: name })} />
-          )}
-          {view === "programs" && (
-            <Programs
-              state={state}
-              wanted={place.program}
-              onChoose={(key) => go({ program: key })}
-              onExecution={(id) => showExecution(id)}
-            />
-          )}
-          {view === "figures" && (
-            <FiguresView
-              span={span}
-              onSpan={setSpan}
-              mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
-              onTool={(tool) => {
-                setCallQuery({ tool });
-                go({ view: "activity", execution: undefined, compared: undefined, calls: tool });
-              }}
-            />
-          )}
-          {view === "tools" && (
-            <Tools state={state} onExecution={(id) => showExecution(id)} onServers={() => go({ view: "servers" })} />
-          )}
-          {view === "tryIt" && (
-            <TryIt
-              state={state}
-              draft={draft}
-              onChange={(part) => setDraft((before) => ({ ...before, ...part }))}
-              onReplace={replaceDraft}
-              onEdit={edit}
-              onApproval={wanted.want}
-              onExecution={(id) => showExecution(id)}
-              onProgram={showProgram}
-            />
-          )}
-          {view === "system" && (
-            <System
-              state={state}
-              onServer={(name) => go({ view: "servers", server: name })}
-              onExecution={(id) => showExecution(id)}
-            />
-          )}
-          {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
-        </fieldset>
-      </main>
-      <footer>
-        <p>
-          {!state.viewer && (
-            <>
-              Config: <Text>{state.configText}</Text> ·{" "}
-            </>
-          )}
-          claudikins {state.version}
-        </p>
-        {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
-      </footer>
-      <Palette
-        entries={[
-          ...(last?.undo ? [{ kind: "undo", name: last.undo.what, go: runUndo }] : []),
-          ...entriesOf(state, go),
-        ]}
-      />
-      <KeysDialog keys={keys} views={shown.map((name) => views[name])} />
+            )}
+            {view === "servers" && (
+              <Servers state={state} wanted={place.server} onChoose={(name) => go({ server: name })} />
+            )}
+            {view === "programs" && (
+              <Programs state={state} wanted={place.program} onChoose={(key) => go({ program: key })} />
+            )}
+            {view === "figures" && (
+              <FiguresView
+                span={span}
+                onSpan={setSpan}
+                mark={state.executions.filter(({ isOver }) => isOver)[0]?.id ?? ""}
+                onTool={(tool) => {
+                  setCallQuery({ tool });
+                  go({ view: "activity", execution: undefined, compared: undefined, calls: tool });
+                }}
+              />
+            )}
+            {view === "tools" && <Tools state={state} />}
+            {view === "tryIt" && (
+              <TryIt
+                state={state}
+                draft={draft}
+                onChange={(part) => setDraft((before) => ({ ...before, ...part }))}
+                onReplace={replaceDraft}
+                onApproval={wanted.want}
+              />
+            )}
+            {view === "system" && <System state={state} />}
+            {view === "people" && state.viewer?.people && <People people={state.viewer.people} />}
+          </fieldset>
+        </main>
+        <footer>
+          <p>
+            {!state.viewer && (
+              <>
+                Config: <Text>{state.configText}</Text> ·{" "}
+              </>
+            )}
+            claudikins {state.version}
+          </p>
+          {!state.viewer && <p>The daemon keeps running while this page is open.</p>}
+        </footer>
+        <Palette
+          entries={[
+            ...(last?.undo ? [{ kind: "undo", name: last.undo.what, go: runUndo }] : []),
+            ...entriesOf(state, go),
+          ]}
+        />
+        <KeysDialog keys={keys} views={shown.map((name) => views[name])} />
+      </LeadsContext.Provider>
     </NoticeContext.Provider>
   );
 }

@@ -1,5 +1,6 @@
-/** The fields by which a list is narrowed: searches and choices. */
+/** The fields by which a list is narrowed: searches and choices. They stay below the head of the page. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
 import { Key } from "./text.tsx";
 
@@ -144,4 +145,19 @@ export function SearchField({ name, placeholder, value, isFilter, hasKey, onChan
       {hasKey && <Key>/</Key>}
     </label>
   );
+}
+
+/** The filters stay below the head of the page, whose height depends on the width. */
+export function useStickyTop(isShown: boolean): void {
+  const height = useRef(0);
+  useEffect(() => {
+    const top = document.querySelector(".top");
+    if (!top) return undefined;
+    const observer = new ResizeObserver(() => {
+      height.current = top.getBoundingClientRect().height;
+      document.documentElement.style.setProperty("--top", `${height.current}px`);
+    });
+    observer.observe(top);
+    return () => observer.disconnect();
+  }, [isShown]);
 }

@@ -10,6 +10,7 @@ import { OutcomeText, readOutcome } from "./activity/outcome.tsx";
 import { get, post } from "./client.ts";
 import { Difference, type ShownLine } from "./difference.tsx";
 import { CheckField } from "./field.tsx";
+import { useLeads } from "./leads.ts";
 import { Problem, type Reason, useAction, useLoaded } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { AddServer } from "./servers/add-server.tsx";
@@ -24,11 +25,10 @@ const maxOutcomeLooks = 200;
 interface FirstVisitProps {
   /** Whether the demo is there, because no config is. */
   isDemo: boolean;
-  onExecution(id: string): void;
   onAdded(name: string): void;
 }
 
-export function FirstVisit({ isDemo, onExecution, onAdded }: FirstVisitProps) {
+export function FirstVisit({ isDemo, onAdded }: FirstVisitProps) {
   const [way, setWay] = useState<"import" | "add">();
   const [imported, setImported] = useState<PageImported>();
   return (
@@ -36,7 +36,7 @@ export function FirstVisit({ isDemo, onExecution, onAdded }: FirstVisitProps) {
       <ol class="steps">
         {isDemo && (
           <Step number={1} title="See a program run">
-            <DemoRun onExecution={onExecution} />
+            <DemoRun />
           </Step>
         )}
         <Step number={isDemo ? 2 : 1} title="Bring your servers">
@@ -86,7 +86,8 @@ function Step({ number, title, children }: { number: number; title: string; chil
   );
 }
 
-function DemoRun({ onExecution }: { onExecution(id: string): void }) {
+function DemoRun() {
+  const { toExecution } = useLeads();
   const { isRunning, run } = useAction();
   const [program] = useLoaded<{ code: string }>("first/demo", undefined);
   const [ran, setRan] = useState<{ id: string; outcome: PageOutcome }>();
@@ -105,7 +106,7 @@ function DemoRun({ onExecution }: { onExecution(id: string): void }) {
       {ran && (
         <div role="status">
           <OutcomeText id={ran.id} door={undefined} outcome={ran.outcome} />
-          <button type="button" class="plain" onClick={() => onExecution(ran.id)}>
+          <button type="button" class="plain" onClick={() => toExecution(ran.id)}>
             Show its calls
           </button>
         </div>

@@ -1,5 +1,5 @@
-/** Draws only the rows of a long list that are in the window. All rows have one height. */
-import type { RefObject } from "preact";
+/** Draws only the rows of a long list that are in the window. All rows have one height, and are drawn again only with other properties. */
+import { Component, type ComponentType, createElement, type FunctionComponent, type RefObject } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Rows beyond both ends of the window, so that a quick scroll shows no gap. */
@@ -93,4 +93,17 @@ export function useIsWide(list: RefObject<HTMLElement | null>, pixels: number): 
     return () => observer.disconnect();
   }, [list, pixels]);
   return isWide;
+}
+
+export function keptUnchanged<P extends object>(drawn: FunctionComponent<P>): ComponentType<P> {
+  return class extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>): boolean {
+      const [known, given] = [this.props as Record<string, unknown>, next as Record<string, unknown>];
+      return [...new Set([...Object.keys(known), ...Object.keys(given)])].some((name) => known[name] !== given[name]);
+    }
+
+    override render() {
+      return createElement(drawn, this.props as P);
+    }
+  };
 }

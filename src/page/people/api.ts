@@ -26,7 +26,7 @@ import { comparablesOf, comparedIn, comparisonOf } from "../comparing.ts";
 import type { PageApproval, PagePerson, PageState } from "../contract.ts";
 import { tracePageOf } from "../execution/off-thread.ts";
 import { ExecutionsReader } from "../executions.ts";
-import { decisionBody, peopleBody, RefusedRequest } from "../guard.ts";
+import { RefusedRequest } from "../guard.ts";
 import type { RouteRequest, Routes } from "../server.ts";
 import { aboutPerson, administrationOf } from "./administration.ts";
 
@@ -150,7 +150,7 @@ export class PeopleApi {
       "GET api/approvals/*": ({ id }) => this.#seen(id, viewer),
       "POST api/approvals/*": async ({ id, body }) => {
         await this.#seen(id, viewer);
-        const decision = await body(decisionBody);
+        const decision = await body("decision");
         if (decision.decision === "always")
           throw new RefusedRequest(403, "Only the user of claudikins changes its config");
         // The body may have taken its time.
@@ -229,7 +229,7 @@ export class PeopleApi {
   /** The person that an administrator has chosen. Throws RefusedRequest. */
   async #chosen({ body }: RouteRequest, viewer: PersonClaims): Promise<StoredPerson> {
     await this.#requireAdministrator(viewer);
-    const { id } = await body(peopleBody);
+    const { id } = await body("people");
     // The body may have taken its time.
     await this.#requireAdministrator(viewer);
     return this.#personCalled(id);

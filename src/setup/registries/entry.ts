@@ -2,10 +2,10 @@
 
 import { kindsOfHost, mayReach } from "../../base/address-reach.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import { filledAddress } from "./address-variant.ts";
 import type { Registry } from "./registries.ts";
 import { filled, isComplete, RegistryRefusal, type TemplateValues, type Wanted, wantedIn } from "./templates.ts";
 import type { AddressVariant, ProgramVariant, Variant, VariantArgument } from "./variant.ts";
+import { filledAddress } from "./variants.ts";
 
 /** Returns the entry. Optional parts without a value are left out. Throws RegistryRefusal. */
 export function entryOf(variant: Variant, values: TemplateValues): JsonObject {

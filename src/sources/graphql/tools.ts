@@ -17,7 +17,7 @@ import { fieldArguments, fieldDocument, hasInnerPages, pagesOf } from "./documen
 import type { GraphqlApi, GraphqlOperation } from "./operation.ts";
 import { defaultSelection, leafResult, rowsOf } from "./selection.ts";
 import { ArgumentSchemas, FieldBudget, shortText } from "./types.ts";
-import { uploadPlaces } from "./upload-places.ts";
+import { uploadPlaces } from "./uploads.ts";
 
 /** Tools of one schema. The largest well-known schemas have about 3,000. */
 const maxTools = 20_000;

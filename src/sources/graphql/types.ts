@@ -16,7 +16,7 @@ import {
   valueFromASTUntyped,
 } from "graphql";
 import type { JsonObject } from "../../base/json-object.ts";
-import { uploadScalars } from "./upload-places.ts";
+import { uploadScalars } from "./uploads.ts";
 
 /**
  * Input objects that the schema of one tool describes. Filters of generated APIs refer to each other, so that each of a thousand tools would

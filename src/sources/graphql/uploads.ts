@@ -1,4 +1,13 @@
 /** Sends files with a GraphQL request, as the multipart request specification for GraphQL says. */
+
+import {
+  type GraphQLArgument,
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isScalarType,
+} from "graphql";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { type Multipart, multipart, type Part } from "../multipart.ts";
@@ -59,4 +68,30 @@ function withoutFiles(value: unknown, place: readonly string[], path: string, fo
 
 function invalid(message: string): ClaudikinsError {
   return new ClaudikinsError("INVALID_ARGUMENTS", message);
+}
+
+/** Places for files in the arguments of one field. */
+const maxPlaces = 50;
+
+/** Levels of input objects in which places are looked for. */
+const maxLevels = 6;
+
+/** The scalars that stand for a file. The specification leaves the name open. */
+export const uploadScalars: ReadonlySet<string> = new Set(["Upload", "File"]);
+
+/** Where arguments may have files, such as `["input", "files", "*"]`. */
+export function uploadPlaces(args: readonly GraphQLArgument[]): string[][] {
+  const found: string[][] = [];
+  const visit = (type: GraphQLInputType, path: string[], around: readonly GraphQLInputType[]) => {
+    const nullable = getNullableType(type);
+    if (found.length === maxPlaces) return;
+    if (isListType(nullable)) visit(nullable.ofType, [...path, eachItem], around);
+    else if (isScalarType(nullable) && uploadScalars.has(nullable.name)) found.push(path);
+    else if (isInputObjectType(nullable) && !around.includes(nullable) && around.length < maxLevels) {
+      for (const field of Object.values(nullable.getFields()))
+        visit(field.type, [...path, field.name], [...around, nullable]);
+    }
+  };
+  for (const { name, type } of args) visit(type, [name], []);
+  return found;
 }

@@ -4,8 +4,8 @@ import { bodyIn } from "./body.ts";
 import { at, type ObjectPlace } from "./document/documents.ts";
 import type { FlatSchema } from "./flat-schema.ts";
 import type { Body, Parameter } from "./operation.ts";
-import { type PathTemplate, pathTemplate, placeholdersIn } from "./path-template.ts";
 import { newStyle, type OperationPlace, oldStyle, type Read, type ReadParameter } from "./reading.ts";
+import { type PathTemplate, pathTemplate, placeholdersIn } from "./request.ts";
 import type { Field } from "./write-schema.ts";
 
 /** Parameters of one operation. */

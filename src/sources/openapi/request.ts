@@ -5,7 +5,6 @@ import { headerValue } from "../../config/address.ts";
 import { type Multipart, multipart, type Part } from "../multipart.ts";
 import type { SourceFiles } from "../source.ts";
 import type { Body, BodyEncoding, Operation, Parameter } from "./operation.ts";
-import { type PathTemplate, pathTemplate } from "./path-template.ts";
 import { inHeader, inPath, percentEncoded, plainText, queryParts } from "./serialize.ts";
 
 export interface ApiRequest {
@@ -192,3 +191,27 @@ async function fileOf(
 function invalid(argument: string, problem: string): ClaudikinsError {
   return new ClaudikinsError("INVALID_ARGUMENTS", `The argument "${argument}" ${problem}`);
 }
+
+/** The path of an operation. Some documents write a query or a fragment into it, which tell operations with the same address apart. */
+export interface PathTemplate {
+  /** With placeholders, such as `/repos/{owner}`. */
+  path: string;
+  /** The query: texts, or the name of a placeholder. */
+  query: { name: string; text: string; placeholder?: string | undefined }[];
+}
+
+export function pathTemplate(text: string): PathTemplate {
+  // A placeholder may have any characters.
+  const [, path = "", query = ""] = /^((?:\{[^{}]*\}|[^?#])*)(?:\?((?:\{[^{}]*\}|[^#])*))?/.exec(text) ?? [];
+  const pairs = query.split("&").filter(Boolean);
+  return {
+    path,
+    query: pairs.map((pair) => {
+      const [name = "", value = ""] = pair.split(/=(.*)/s);
+      return { name, text: value, placeholder: /^\{([^{}]+)\}$/.exec(value)?.[1] };
+    }),
+  };
+}
+
+export const placeholdersIn = (path: string): string[] =>
+  Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name!);

@@ -9,8 +9,7 @@ import { freeName } from "../types/declarations.ts";
 import { comment } from "../types/documentation.ts";
 import { keyText } from "../types/printer.ts";
 import { generatedMark } from "./generated-mark.ts";
-import { serverGlobal, serverGlobalName } from "./globals/server-global.ts";
-import { serverModule, serverModuleName } from "./globals/server-module.ts";
+import { serverGlobal, serverGlobalName, serverModule, serverModuleName } from "./globals/server-global.ts";
 
 export interface EmittedFile {
   /** The path below the server's folder. */

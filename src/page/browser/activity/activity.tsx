@@ -1,15 +1,12 @@
 /** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
 import { useMemo } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
-import type { PageState } from "../../contract.ts";
-import { Choice, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
+import { Choice, FilterForm, named, SearchField, useStickyTop, WhenFields } from "../filter-form.tsx";
 import { Problem } from "../notice.tsx";
-import type { CameFrom } from "../place.ts";
-import { useStickyTop } from "../sticky-top.ts";
 import { TabName, Text } from "../text.tsx";
 import { CallLog, type CallQuery } from "./call-log.tsx";
 import { Compare } from "./compare.tsx";
-import { Detail } from "./detail.tsx";
+import { Detail, type DetailProps } from "./detail.tsx";
 import { ActivityList } from "./list.tsx";
 import { isNarrowed, type Query, useActivity } from "./query.ts";
 
@@ -18,18 +15,13 @@ const orders = [
   ["longest", "Longest first"],
 ] as const;
 
-interface ActivityProps {
-  state: PageState;
+interface ActivityProps extends Pick<DetailProps, "state" | "hasKeys" | "from" | "onBack" | "onQuery"> {
   query: Query;
-  onQuery(query: Query): void;
   /** The id of the chosen execution. */
   chosen: string | undefined;
   onChoose(id: string | undefined): void;
-  from: CameFrom | undefined;
   /** Shows an execution to which the chosen one leads. */
   onFurther(id: string): void;
-  /** Leads back to where the person came from. */
-  onBack(from: CameFrom): void;
   /** The execution that the chosen one is compared with. Empty: the one that is most likely meant. */
   compared: string | undefined;
   onCompare(id: string | undefined): void;
@@ -39,11 +31,6 @@ interface ActivityProps {
   callQuery: CallQuery;
   onCallQuery(query: CallQuery): void;
   onCalls(tool: string | undefined): void;
-  /** Shows a saved program by its key. */
-  onProgram(key: string): void;
-  hasKeys: boolean;
-  /** Opens the code of an execution in the editor. */
-  onEdit(id: string): void;
 }
 
 export function Activity({
@@ -61,9 +48,7 @@ export function Activity({
   onCalls,
   callQuery,
   onCallQuery,
-  onProgram,
   hasKeys,
-  onEdit,
 }: ActivityProps) {
   const { executions, servers, viewer } = state;
   const mark = useMemo(() => JSON.stringify(executions.map(({ id, stateText }) => [id, stateText])), [executions]);
@@ -183,9 +168,7 @@ export function Activity({
           onClose={close}
           onChoose={onFurther}
           onCompare={() => onCompare("")}
-          onProgram={onProgram}
           onQuery={change}
-          onEdit={onEdit}
         />
       )}
     </div>

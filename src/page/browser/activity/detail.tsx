@@ -10,6 +10,7 @@ import { Cards } from "../approvals/cards.tsx";
 import { executionOf } from "../approvals/facts.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
+import { useLeads } from "../leads.ts";
 import { Problem, useAction, useNotices } from "../notice.tsx";
 import { type CameFrom, views } from "../place.ts";
 import { SaveDialog } from "../programs/save-dialog.tsx";
@@ -21,7 +22,7 @@ import { Outcome } from "./outcome.tsx";
 import { type Query, useAbout } from "./query.ts";
 import { StateWords } from "./row.tsx";
 
-interface DetailProps {
+export interface DetailProps {
   id: string;
   /** Its row in the list, which changes with the state. */
   row: PageExecution | undefined;
@@ -35,15 +36,11 @@ interface DetailProps {
   onChoose(id: string): void;
   /** Compares it with another execution. */
   onCompare(): void;
-  /** Shows a saved program by its key. */
-  onProgram(key: string): void;
   onQuery(query: Query): void;
-  /** Opens its code in the editor. */
-  onEdit(id: string): void;
 }
 
 export function Detail(props: DetailProps) {
-  const { id, row, state, hasKeys, from, onBack, onClose, onChoose, onCompare, onProgram, onQuery, onEdit } = props;
+  const { id, row, state, hasKeys, from, onBack, onClose, onChoose, onCompare, onQuery } = props;
   // A person who has signed in to `serve --http` can do less.
   const isPerson = state.viewer !== undefined;
   const asking = state.approvals.filter((approval) => executionOf(approval) === id);
@@ -81,15 +78,7 @@ export function Detail(props: DetailProps) {
               <Text>{about.failure}</Text>
             </p>
           )}
-          <Actions
-            execution={execution}
-            about={about}
-            isPerson={isPerson}
-            onChoose={onChoose}
-            onCompare={onCompare}
-            onProgram={onProgram}
-            onEdit={onEdit}
-          />
+          <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} onCompare={onCompare} />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
           <CodeWithCalls about={about} />
           {!isPerson && execution.isOver && <Outcome execution={execution} />}
@@ -187,13 +176,14 @@ function Facts({ execution, onQuery, onChoose }: FactsProps) {
   );
 }
 
-interface ActionsProps extends Pick<DetailProps, "onChoose" | "onCompare" | "onProgram" | "onEdit"> {
+interface ActionsProps extends Pick<DetailProps, "onChoose" | "onCompare"> {
   execution: PageExecution;
   about: PageAbout;
   isPerson: boolean;
 }
 
-function Actions({ execution, about, isPerson, onChoose, onCompare, onProgram, onEdit }: ActionsProps) {
+function Actions({ execution, about, isPerson, onChoose, onCompare }: ActionsProps) {
+  const { toProgram, toEditor } = useLeads();
   const { id, door, isOver, isRecorded, canBeSaved } = execution;
   const { canRunAgain, hasCode, command, notAgain } = about;
   const notices = useNotices();
@@ -234,7 +224,7 @@ function Actions({ execution, about, isPerson, onChoose, onCompare, onProgram, o
           </>
         )}
         {hasCode && !isPerson && (
-          <button type="button" onClick={() => onEdit(id)}>
+          <button type="button" onClick={() => toEditor(id)}>
             Open in the editor
           </button>
         )}
@@ -264,7 +254,7 @@ function Actions({ execution, about, isPerson, onChoose, onCompare, onProgram, o
           <Text>{notAgain}</Text>
         </p>
       )}
-      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} onSaved={onProgram} />}
+      {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} onSaved={toProgram} />}
     </>
   );
 }

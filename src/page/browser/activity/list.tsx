@@ -3,8 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { PageExecution } from "../../activity-contract.ts";
 import { useWindowRoving } from "../roving.ts";
 import { Text } from "../text.tsx";
-import { keptUnchanged } from "../unchanged.ts";
-import { useIsWide, useWindowRows } from "../window-rows.ts";
+import { keptUnchanged, useIsWide, useWindowRows } from "../window-rows.ts";
 import { placeText, RowContent } from "./row.tsx";
 
 /** Width from which a row is one line, and the heights of rows, in pixels. */

@@ -1,4 +1,5 @@
 /** The program that was run last from the editor: its state, its result and its calls, while it runs and afterwards. */
+
 import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../../../base/duration.ts";
 import type { PageExecution } from "../../activity-contract.ts";
@@ -9,6 +10,7 @@ import { OutcomeText, readOutcome } from "../activity/outcome.tsx";
 import { useAbout } from "../activity/query.ts";
 import { StateWords } from "../activity/row.tsx";
 import { post } from "../client.ts";
+import { useLeads } from "../leads.ts";
 import { Problem, type Reason, useAction } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { SaveDialog } from "../programs/save-dialog.tsx";
@@ -26,21 +28,10 @@ interface RanProps {
   /** Leads to a line of the code. */
   onLine(line: number, column: number | undefined): void;
   onApproval(id: string): void;
-  onExecution(id: string): void;
-  onProgram(key: string): void;
 }
 
-export function Ran({
-  id,
-  row,
-  isLeaving,
-  approvals,
-  onStopped,
-  onLine,
-  onApproval,
-  onExecution,
-  onProgram,
-}: RanProps) {
+export function Ran({ id, row, isLeaving, approvals, onStopped, onLine, onApproval }: RanProps) {
+  const { toExecution, toProgram } = useLeads();
   const { about, execution, ...found } = useAbout(id, row);
   const [outcome, setOutcome] = useState<PageOutcome>();
   const [lost, setLost] = useState<Reason>();
@@ -106,13 +97,13 @@ export function Ran({
               Timeline
             </a>
           )}
-          <button type="button" onClick={() => onExecution(id)}>
+          <button type="button" onClick={() => toExecution(id)}>
             Show in Activity
           </button>
         </div>
       )}
       {isSaving && execution && (
-        <SaveDialog execution={execution} onSaved={onProgram} onClose={() => setSaving(false)} />
+        <SaveDialog execution={execution} onSaved={toProgram} onClose={() => setSaving(false)} />
       )}
     </Panel>
   );

@@ -1,4 +1,5 @@
 /** Try it: an editor for programs, the program that was run last, and those that were run before. */
+
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageExecution } from "../../activity-contract.ts";
@@ -8,6 +9,7 @@ import { useActivity } from "../activity/query.ts";
 import { StateWords } from "../activity/row.tsx";
 import { Age } from "../age.tsx";
 import { get, post } from "../client.ts";
+import { useLeads } from "../leads.ts";
 import { useAction } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { useRoving } from "../roving.ts";
@@ -42,14 +44,11 @@ interface TryItProps {
   onChange(part: Partial<Draft>): void;
   /** Replaces the draft, which can be undone. */
   onReplace(draft: Omit<Draft, "replaced">, said: string): void;
-  /** Opens the code of an execution. */
-  onEdit(id: string): void;
   onApproval(id: string): void;
-  onExecution(id: string): void;
-  onProgram(key: string): void;
 }
 
-export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: TryItProps) {
+export function TryIt({ state, draft, onChange, onReplace, ...leads }: TryItProps) {
+  const { toEditor } = useLeads();
   const { door, ran } = draft;
   const { isRunning, run } = useAction();
   const editor = useRef<Editor>(undefined);
@@ -135,7 +134,7 @@ export function TryIt({ state, draft, onChange, onReplace, onEdit, ...leads }: T
             {...leads}
           />
         )}
-        {known && <History agent={known.agent} executions={state.executions} shown={ran} onOpen={onEdit} />}
+        {known && <History agent={known.agent} executions={state.executions} shown={ran} onOpen={toEditor} />}
       </div>
     </div>
   );

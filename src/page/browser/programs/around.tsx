@@ -1,4 +1,5 @@
 /** The tests of a saved program, what starts it, and what became of the events. */
+
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
@@ -7,6 +8,7 @@ import { shortTime } from "../activity/scale.ts";
 import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";
+import { useLeads } from "../leads.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
 import { CodeText, StrongText, Text } from "../text.tsx";
 import { NewNotification } from "./new-notification.tsx";
@@ -14,10 +16,9 @@ import { NewTest, NewTrigger } from "./new-trigger.tsx";
 
 interface AroundProps {
   program: PageProgram;
-  onExecution(id: string): void;
 }
 
-export function Around({ program, onExecution }: AroundProps) {
+export function Around({ program }: AroundProps) {
   const { name, door, runs, savedAt } = program;
   const search = new URLSearchParams({ name, ...(door === undefined ? {} : { door }) });
   const path = `programs/about?${search}`;
@@ -38,9 +39,7 @@ export function Around({ program, onExecution }: AroundProps) {
       )}
       <StartsAfterEvents program={program} triggers={triggers} onChanged={reload} />
       <Notifications notifications={notifications} name={name} door={door} onChanged={reload} />
-      {deliveries.length > 0 && (
-        <Deliveries deliveries={deliveries} door={door} onRetried={reload} onExecution={onExecution} />
-      )}
+      {deliveries.length > 0 && <Deliveries deliveries={deliveries} door={door} onRetried={reload} />}
     </>
   );
 }
@@ -210,7 +209,6 @@ interface DeliveriesProps {
   deliveries: readonly PageDelivery[];
   door: string | undefined;
   onRetried(): Promise<void>;
-  onExecution(id: string): void;
 }
 
 const kinds: Record<PageDelivery["state"], string> = {
@@ -221,7 +219,8 @@ const kinds: Record<PageDelivery["state"], string> = {
   dead: "bad",
 };
 
-function Deliveries({ deliveries, door, onRetried, onExecution }: DeliveriesProps) {
+function Deliveries({ deliveries, door, onRetried }: DeliveriesProps) {
+  const { toExecution } = useLeads();
   const notices = useNotices();
   const { isRunning, run } = useAction();
   const retry = (delivery: string) =>
@@ -251,7 +250,7 @@ function Deliveries({ deliveries, door, onRetried, onExecution }: DeliveriesProp
             </span>
             <span class="line-actions">
               {execution !== undefined && (
-                <button type="button" onClick={() => onExecution(execution)}>
+                <button type="button" onClick={() => toExecution(execution)}>
                   Show
                 </button>
               )}

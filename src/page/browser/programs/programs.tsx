@@ -8,14 +8,15 @@ import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { get } from "../client.ts";
 import { Reasons } from "../drift.tsx";
+import { useLeads } from "../leads.ts";
 import { useLoaded, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
+import { programKey } from "../place.ts";
 import { useRoving } from "../roving.ts";
 import { ScrolledText, StrongText, Text, visibleLines } from "../text.tsx";
 import { Around } from "./around.tsx";
-import { CallFacts } from "./call-facts.tsx";
 import { ProgramForm } from "./program-form.tsx";
-import { programKey } from "./program-key.ts";
+import { CallFacts } from "./save-dialog.tsx";
 import { ProgramSchedules } from "./schedules.tsx";
 
 interface ProgramsProps {
@@ -23,11 +24,9 @@ interface ProgramsProps {
   /** The key of the program whose details are shown. */
   wanted: string | undefined;
   onChoose(key: string): void;
-  /** Shows an execution. */
-  onExecution(id: string): void;
 }
 
-export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps) {
+export function Programs({ state, wanted, onChoose }: ProgramsProps) {
   const { programs, schedules, programProblems } = state;
   const roving = useRoving(programs.map(programKey));
   // What would break depends on the programs and on the tools of the servers.
@@ -94,15 +93,7 @@ export function Programs({ state, wanted, onChoose, onExecution }: ProgramsProps
           })}
         </ul>
       </Panel>
-      {chosen && (
-        <Details
-          key={programKey(chosen)}
-          program={chosen}
-          state={state}
-          reasons={reasonsOf(chosen)}
-          onExecution={onExecution}
-        />
-      )}
+      {chosen && <Details key={programKey(chosen)} program={chosen} state={state} reasons={reasonsOf(chosen)} />}
     </div>
   );
 }
@@ -122,10 +113,9 @@ interface DetailsProps {
   state: PageState;
   /** Why it would break. */
   reasons: readonly string[];
-  onExecution(id: string): void;
 }
 
-function Details({ program, state, reasons, onExecution }: DetailsProps) {
+function Details({ program, state, reasons }: DetailsProps) {
   const { name, door, description, call, calls, version, accepted, savedAt, savedBy, from, changed, runs } = program;
   const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
   return (
@@ -184,8 +174,8 @@ function Details({ program, state, reasons, onExecution }: DetailsProps) {
       )}
       <ProgramForm program={program} />
       <ProgramSchedules schedules={schedules} />
-      <Around program={program} onExecution={onExecution} />
-      <Runs runs={runs} onExecution={onExecution} />
+      <Around program={program} />
+      <Runs runs={runs} />
       <Code name={name} door={door} mark={savedAt} />
       <div class="actions">
         <span class="apart" />
@@ -203,7 +193,8 @@ function Details({ program, state, reasons, onExecution }: DetailsProps) {
   );
 }
 
-function Runs({ runs, onExecution }: { runs: PageRun[]; onExecution(id: string): void }) {
+function Runs({ runs }: { runs: PageRun[] }) {
+  const { toExecution } = useLeads();
   return (
     <section class="part" aria-labelledby="runs">
       <h3 id="runs">Last runs</h3>
@@ -215,7 +206,7 @@ function Runs({ runs, onExecution }: { runs: PageRun[]; onExecution(id: string):
               <span class={`outcome ${run.kind}`}>{run.stateText}</span> <Age at={run.startedAt} />
               {run.durationMs !== undefined && <span class="about"> · {durationText(run.durationMs)}</span>}
             </span>
-            <button type="button" onClick={() => onExecution(run.id)}>
+            <button type="button" onClick={() => toExecution(run.id)}>
               Show
             </button>
           </li>

@@ -7,9 +7,8 @@ import type { PageSaving } from "../../programs-contract.ts";
 import { get, post } from "../client.ts";
 import { Field, SubmitForm } from "../field.tsx";
 import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
-import { ScrolledText, Text, visibleLines } from "../text.tsx";
-import { CallFacts } from "./call-facts.tsx";
-import { programKey } from "./program-key.ts";
+import { programKey } from "../place.ts";
+import { CodeText, ScrolledText, Text, visibleLines } from "../text.tsx";
 
 interface SaveDialogProps {
   execution: PageExecution;
@@ -191,6 +190,25 @@ function Code({ title, code }: { title: string; code: string }) {
     <>
       <h3>{title}</h3>
       <ScrolledText class="arguments">{visibleLines(code)}</ScrolledText>
+    </>
+  );
+}
+
+export function CallFacts({ call, calls }: { call: string; calls: readonly string[] }) {
+  return (
+    <>
+      <div>
+        <dt>Call</dt>
+        <dd>
+          <CodeText>{call}</CodeText>
+        </dd>
+      </div>
+      <div>
+        <dt>May call</dt>
+        <dd>
+          <Text>{calls.join(", ") || "nothing"}</Text>
+        </dd>
+      </div>
     </>
   );
 }

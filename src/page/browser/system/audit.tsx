@@ -1,4 +1,5 @@
 /** The newest entries of the audit log, and the check of its chain. */
+
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageAudit, PageAuditCheck, PageAuditEntry } from "../../system-contract.ts";
@@ -6,6 +7,7 @@ import { Age } from "../age.tsx";
 import { get } from "../client.ts";
 import { Field, SubmitForm } from "../field.tsx";
 import { Choice, named } from "../filter-form.tsx";
+import { useLeads } from "../leads.ts";
 import { useLooked } from "../looked.ts";
 import { Problem, useAction } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
@@ -17,7 +19,7 @@ const firstEntries = 50;
 /** Entries that the page shows at most. */
 const mostEntries = 1_000;
 
-export function AuditLog({ onExecution }: { onExecution(id: string): void }) {
+export function AuditLog() {
   const [decision, setDecision] = useState<string>();
   const [most, setMost] = useState(firstEntries);
   const query = new URLSearchParams({ most: String(most), ...(decision === undefined ? {} : { decision }) });
@@ -51,7 +53,7 @@ export function AuditLog({ onExecution }: { onExecution(id: string): void }) {
       )}
       <ul class="rows audit-rows" {...roving.list}>
         {entries.map((entry) => (
-          <Entry key={entry.entry} entry={entry} item={roving.item(String(entry.entry))} onExecution={onExecution} />
+          <Entry key={entry.entry} entry={entry} item={roving.item(String(entry.entry))} />
         ))}
       </ul>
       {found?.hasMore && most < mostEntries && (
@@ -71,7 +73,6 @@ export function AuditLog({ onExecution }: { onExecution(id: string): void }) {
 interface EntryProps {
   entry: PageAuditEntry;
   item: ReturnType<ReturnType<typeof useRoving>["item"]>;
-  onExecution(id: string): void;
 }
 
 const kinds: Record<string, string> = {
@@ -82,7 +83,8 @@ const kinds: Record<string, string> = {
   withdrawn: "waiting",
 };
 
-function Entry({ entry, item, onExecution }: EntryProps) {
+function Entry({ entry, item }: EntryProps) {
+  const { toExecution } = useLeads();
   const [isOpen, setOpen] = useState(false);
   const { decision, scope, about, by, place, at, execution, facts } = entry;
   return (
@@ -112,7 +114,7 @@ function Entry({ entry, item, onExecution }: EntryProps) {
             ))}
           </dl>
           {execution !== undefined && (
-            <button type="button" onClick={() => onExecution(execution)}>
+            <button type="button" onClick={() => toExecution(execution)}>
               Show the execution
             </button>
           )}

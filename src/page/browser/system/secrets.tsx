@@ -1,4 +1,5 @@
 /** The secrets of the user by name: where each is kept, who uses it, and forms that set and remove one. No value is ever shown. */
+
 import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import type { PageSecret, PageSecretRemoved, PageSecretSet, PageSecrets } from "../../system-contract.ts";
@@ -6,6 +7,7 @@ import { Age } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { post } from "../client.ts";
 import { CheckField, Field, SubmitForm } from "../field.tsx";
+import { useLeads } from "../leads.ts";
 import { useLooked } from "../looked.ts";
 import { Problem, useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
@@ -14,10 +16,9 @@ import { Text } from "../text.tsx";
 interface SecretsProps {
   /** The servers that the page can show. */
   servers: readonly string[];
-  onServer(name: string): void;
 }
 
-export function Secrets({ servers, onServer }: SecretsProps) {
+export function Secrets({ servers }: SecretsProps) {
   const { found, problem, look } = useLooked<PageSecrets>("secrets");
   /** The secret whose form is shown; empty for a new one. */
   const [edited, setEdited] = useState<string>();
@@ -48,7 +49,6 @@ export function Secrets({ servers, onServer }: SecretsProps) {
             secret={secret}
             servers={servers}
             isEdited={edited === secret.name}
-            onServer={onServer}
             onEdit={(isEdited) => setEdited(isEdited ? secret.name : undefined)}
             onDone={done}
           />
@@ -75,7 +75,8 @@ interface SecretLineProps extends SecretsProps {
   onDone(): void;
 }
 
-function SecretLine({ secret, servers, isEdited, onServer, onEdit, onDone }: SecretLineProps) {
+function SecretLine({ secret, servers, isEdited, onEdit, onDone }: SecretLineProps) {
+  const { toServer } = useLeads();
   const notices = useNotices();
   const { name, place, setAt, users } = secret;
   const isSet = place !== null;
@@ -109,7 +110,7 @@ function SecretLine({ secret, servers, isEdited, onServer, onEdit, onDone }: Sec
                 <span key={user}>
                   {at > 0 && ", "}
                   {servers.includes(user) ? (
-                    <button type="button" class="in-text" onClick={() => onServer(user)}>
+                    <button type="button" class="in-text" onClick={() => toServer(user)}>
                       <Text>{user}</Text>
                     </button>
                   ) : (

@@ -14,19 +14,17 @@ import { Secrets } from "./secrets.tsx";
 
 interface SystemProps {
   state: PageState;
-  onServer(name: string): void;
-  onExecution(id: string): void;
 }
 
-export function System({ state, onServer, onExecution }: SystemProps) {
+export function System({ state }: SystemProps) {
   return (
     <div class="with-list">
       <div class="stack">
-        <Secrets servers={state.servers.map(({ name }) => name)} onServer={onServer} />
+        <Secrets servers={state.servers.map(({ name }) => name)} />
         <Daemons />
         <Version />
       </div>
-      <AuditLog onExecution={onExecution} />
+      <AuditLog />
     </div>
   );
 }

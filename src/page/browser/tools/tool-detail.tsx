@@ -1,9 +1,11 @@
 /** One tool: what an agent gets, its state with what another one would have meant, its labels, rules and last calls. */
+
 import { useEffect, useState } from "preact/hooks";
 import { durationText } from "../../../base/duration.ts";
 import type { PageCalls } from "../../activity-contract.ts";
 import type { PageToolAbout, PageToolRow, PageToolState } from "../../servers-contract.ts";
 import { Age } from "../age.tsx";
+import { useLeads } from "../leads.ts";
 import { useLoaded } from "../notice.tsx";
 import { AboutText, CodeText, ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
 import { previewOf, type States, stateWords } from "./change-states.ts";
@@ -19,10 +21,10 @@ interface ToolDetailProps {
   states: States;
   mark: string;
   onClose(): void;
-  onExecution(id: string): void;
 }
 
-export function ToolDetail({ row, door, canChange, states, mark, onClose, onExecution }: ToolDetailProps) {
+export function ToolDetail({ row, door, canChange, states, mark, onClose }: ToolDetailProps) {
+  const { toExecution } = useLeads();
   const { server, name, shownAs, isEdited, rules, line } = row;
   const place = new URLSearchParams({ server, tool: name });
   const [about] = useLoaded<PageToolAbout>(`policy/tool?${place}`, mark);
@@ -111,7 +113,7 @@ export function ToolDetail({ row, door, canChange, states, mark, onClose, onExec
             {execution === undefined ? (
               <Text>{program ?? by}</Text>
             ) : (
-              <button type="button" class="value" title="Show its execution" onClick={() => onExecution(execution)}>
+              <button type="button" class="value" title="Show its execution" onClick={() => toExecution(execution)}>
                 <Text>{program ?? by}</Text>
               </button>
             )}

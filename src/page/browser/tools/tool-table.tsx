@@ -1,12 +1,13 @@
 /** The table of all tools: filters, the list, the bar for chosen tools, and one tool beside it. */
+
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import type { PageRules } from "../../contract.ts";
 import type { PageToolRow, PageToolState } from "../../servers-contract.ts";
-import { Choice, FilterForm, named, SearchField } from "../filter-form.tsx";
+import { Choice, FilterForm, named, SearchField, useStickyTop } from "../filter-form.tsx";
+import { useLeads } from "../leads.ts";
 import { Problem, useLoaded, useNotices } from "../notice.tsx";
-import { useStickyTop } from "../sticky-top.ts";
 import { Text } from "../text.tsx";
 import { previewOf, type States, stateWords, useStates } from "./change-states.ts";
 import { keyOf, type ToolQuery, useTools } from "./found-tools.ts";
@@ -20,13 +21,10 @@ interface ToolTableProps {
   /** The door through which the tools are seen. */
   door: string | undefined;
   onDoor(door: string | undefined): void;
-  onExecution(id: string): void;
   hasServers: boolean;
-  /** Shows the servers. */
-  onServers(): void;
 }
 
-export function ToolTableView({ choice, mark, door, onDoor, onExecution, hasServers, onServers }: ToolTableProps) {
+export function ToolTableView({ choice, mark, door, onDoor, hasServers }: ToolTableProps) {
   const [own, setQuery] = useState<ToolQuery>({});
   const query = useMemo(() => (door === undefined ? own : { ...own, door }), [own, door]);
   // A change of the config, or one of ours.
@@ -79,7 +77,7 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution, hasServ
           )}
         </div>
         {problem && <Problem reason={problem} />}
-        {table && tools.length === 0 && <NoTools door={door} onServers={hasServers ? undefined : onServers} />}
+        {table && tools.length === 0 && <NoTools door={door} hasServers={hasServers} />}
         {table && tools.length > 0 && lines.length === 0 && <p class="empty">No tool fits these filters.</p>}
         {table && lines.length > 0 && (
           <ToolList
@@ -107,7 +105,6 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution, hasServ
           states={states}
           mark={`${mark} ${turn}`}
           onClose={close}
-          onExecution={onExecution}
         />
       )}
     </div>
@@ -116,17 +113,17 @@ export function ToolTableView({ choice, mark, door, onDoor, onExecution, hasServ
 
 interface NoToolsProps {
   door: string | undefined;
-  /** Given if there are no servers: leads to the form for a new one. */
-  onServers: (() => void) | undefined;
+  hasServers: boolean;
 }
 
-function NoTools({ door, onServers }: NoToolsProps) {
+function NoTools({ door, hasServers }: NoToolsProps) {
+  const { toServers } = useLeads();
   if (door !== undefined) return <p class="empty">This door shows no tools.</p>;
-  if (onServers) {
+  if (!hasServers) {
     return (
       <div class="empty">
         <p>There are no tools, because the config has no servers.</p>
-        <button type="button" class="primary" onClick={onServers}>
+        <button type="button" class="primary" onClick={toServers}>
           Add a server
         </button>
       </div>

@@ -10,12 +10,9 @@ type Tab = keyof typeof tabs;
 
 interface ToolsProps {
   state: PageState;
-  onExecution(id: string): void;
-  /** Shows the servers. */
-  onServers(): void;
 }
 
-export function Tools({ state, onExecution, onServers }: ToolsProps) {
+export function Tools({ state }: ToolsProps) {
   const [tab, setTab] = useState<Tab>("tools");
   const [door, setDoor] = useState<string>();
   const { servers, rulesMark } = state;
@@ -39,9 +36,7 @@ export function Tools({ state, onExecution, onServers }: ToolsProps) {
         mark={mark}
         door={door}
         onDoor={setDoor}
-        onExecution={onExecution}
         hasServers={servers.some(({ isOwn }) => isOwn)}
-        onServers={onServers}
       />
     );
   }
