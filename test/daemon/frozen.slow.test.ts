@@ -44,3 +44,12 @@ test.skipIf(process.platform === "win32")(
     expect((await project.claudikins("daemon", "status")).stderr).toStartWith("No daemon is running.");
   },
 );
+
+test.skipIf(process.platform === "win32")("a program beside a paused daemon runs with servers of its own", async () => {
+  await project.value("seen");
+  const { pid } = (await project.daemons())[0]!;
+  process.kill(pid, "SIGSTOP");
+  const done = await project.claudikins("exec", "-e", "return (await seen.seen({})) !== undefined");
+  expect(done).toMatchObject({ exitCode: 0, stdout: "true\n" });
+  process.kill(pid, "SIGKILL");
+});
