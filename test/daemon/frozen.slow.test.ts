@@ -1,7 +1,10 @@
 /** A daemon that is paused: commands say that it runs and does not answer, and how to end it. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { dirname } from "node:path";
 import { hasEnded } from "../../src/daemon/peers.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { runProgram } from "../support/process.ts";
 
 setDefaultTimeout(60_000);
 
@@ -49,7 +52,9 @@ test.skipIf(process.platform === "win32")("a program beside a paused daemon runs
   await project.value("seen");
   const { pid } = (await project.daemons())[0]!;
   process.kill(pid, "SIGSTOP");
-  const done = await project.claudikins("exec", "-e", "return (await seen.seen({})) !== undefined");
+  const command = [...claudikinsCommand, "exec", "-e", "return (await seen.seen({})) !== undefined"];
+  const env = { ...project.env, CLAUDIKINS_DAEMON: "on" };
+  const done = await runProgram(command, { cwd: dirname(project.config), env });
   expect(done).toMatchObject({ exitCode: 0, stdout: "true\n" });
   process.kill(pid, "SIGKILL");
 });
