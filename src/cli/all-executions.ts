@@ -237,9 +237,12 @@ export function checkHtml({ html, limit }: { html?: string | undefined; limit?: 
     throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
 }
 
-function readable<T>(made: T | undefined, id: string): T {
+/** What was read of the record of an execution. Throws FILE_NOT_FOUND if there is none. */
+export function readable<T>(made: T | undefined, id: string): T {
   if (made !== undefined) return made;
-  throw new ClaudikinsError("FILE_NOT_FOUND", `The record of the execution "${id}" cannot be read`);
+  throw new ClaudikinsError("FILE_NOT_FOUND", `The execution "${id}" has no record yet`, {
+    hint: `An execution is recorded when it has ended. To wait for it: claudikins executions wait ${id}`,
+  });
 }
 
 /** Removes the records of the chosen config, or of one execution. Throws FILE_NOT_WRITABLE. */

@@ -20,7 +20,7 @@ import { tookMs, toolOf } from "../programs/trace/record-text.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import { type AllExecutions, allExecutions, executionPlace, idIn } from "./all-executions.ts";
+import { type AllExecutions, allExecutions, executionPlace, idIn, readable } from "./all-executions.ts";
 import { command, option } from "./command.ts";
 import { type ConfigFlags, configArgs, doorArgs } from "./flags/config-flags.ts";
 import { countUpTo } from "./flags/flags.ts";
@@ -67,11 +67,7 @@ async function recordIn(
 ): Promise<ExecutionRecord> {
   const id = idIn(all, wanted);
   if (id === first?.id) throw new ClaudikinsError("USAGE", `"${wanted}" is the same execution as the first one`);
-  const record = await readRecord(store, id);
-  if (record) return record;
-  throw new ClaudikinsError("FILE_NOT_FOUND", `The execution "${id}" has no record yet`, {
-    hint: `An execution is recorded when it has ended. To wait for it: claudikins executions wait ${id}`,
-  });
+  return readable(await readRecord(store, id), id);
 }
 
 /** Throws USAGE if there is no execution that is likely meant. */

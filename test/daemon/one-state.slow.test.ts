@@ -67,6 +67,9 @@ async function expectWaiting(id: string, approval: string, startedBy: string): P
   expect(exitCode).toBe(2);
   expect(stderr).toContain(`The execution ${id} has not ended, and is recorded when it has`);
   expect(stderr).toContain(`Its state is "${words}". For more: claudikins executions show ${id}`);
+  const page = await claudikins("executions", "show", id, "--html", "page.html");
+  expect(page.stderr).toContain(`has no record yet`);
+  expect(page.stderr).toContain(`claudikins executions wait ${id}`);
 }
 
 /** Expects the same end of the one execution on every surface. */
