@@ -259,7 +259,7 @@ const before: [RegExp, string][] = [
   [/^bun \.claudikins\/registry/, "claudikins gen"],
 ];
 
-/** Commands that change nothing for each other: they show what has happened or what there is, or call a tool that reads. */
+/** Commands that change nothing for each other: they only show something, or call a tool that reads. */
 const looking =
   /^(?:echo .* \| )?claudikins (?:audit|logs|stats|list|search|call|calls|doctor|programs (?:check|history)|executions compare|skill (?:status|print)) ?\b/;
 
