@@ -259,8 +259,9 @@ const before: [RegExp, string][] = [
   [/^bun \.claudikins\/registry/, "claudikins gen"],
 ];
 
-/** Commands that show what has happened. */
-const looking = /^claudikins (?:audit|logs|stats)\b/;
+/** Commands that change nothing for each other: they only show something, or call a tool that reads. */
+const looking =
+  /^(?:echo .* \| )?claudikins (?:audit|logs|stats|list|search|call|calls|doctor|programs (?:check|history)|executions compare|skill (?:status|print)) ?\b/;
 
 /** The reference shows each command for itself, but those that only look may follow one another; elsewhere, one follows the other. */
 const runs = blocks.flatMap(({ name, commands }): [string, string[]][] => {

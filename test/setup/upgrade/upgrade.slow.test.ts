@@ -1,5 +1,5 @@
 /** `claudikins upgrade` with real executables of several versions, a release server, and programs that wait. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   copyFileSync,
@@ -21,8 +21,13 @@ import { atTerminal } from "../../support/terminal.ts";
 import { type InstalledMachine, installedMachine, old, released } from "./machine.ts";
 import { archiveName } from "./release-server.ts";
 
-// Building executables takes long on a small machine.
 setDefaultTimeout(240_000);
+
+/** A format of saved programs that only the version 0.3.0 has. */
+const otherFormat = programFormat + 1;
+
+// Building executables takes long on a small machine, and nothing else runs in this process meanwhile.
+beforeAll(() => [released(old), released("0.2.0"), released("0.3.0", otherFormat)], 240_000);
 
 const code = `const kept = new Map([["before", (await counting.read({ name: "before" })).count]]);
   const { count } = await counting.act({ name: "after" });
@@ -46,7 +51,8 @@ const daemons = async (machine: InstalledMachine) =>
     (each) => each.version,
   );
 
-test("the daemon ends when its executable is replaced, and not when a program that waits links to it", async () => {
+// The first three wait for daemons that end after a while, and run at the same time.
+test.concurrent("the daemon ends when its executable is replaced, and not when a program that waits links to it", async () => {
   await using machine = await installedMachine();
   const daemon = async () => JSON.parse(await machine.text("daemon", "status", "--json")).daemons[0];
   await machine.text("exec", "--detach", "-e", "return await counting.read({ name: 'first' })");
@@ -64,7 +70,7 @@ test("the daemon ends when its executable is replaced, and not when a program th
   expect((await daemon()).pid).not.toBe(pid);
 });
 
-test("a program that waits is continued by the new version, and its call is made once", async () => {
+test.concurrent("a program that waits is continued by the new version, and its call is made once", async () => {
   await using machine = await installedMachine();
   await machine.releases.release("0.2.0", released("0.2.0"));
   const { id, approval } = await parked(machine);
@@ -92,10 +98,7 @@ test("a program that waits is continued by the new version, and its call is made
   expect(await daemons(machine)).toEqual(["0.2.0"]);
 });
 
-/** A format of saved programs that only the new version has. */
-const otherFormat = programFormat + 1;
-
-test("a program of another format is continued by the old executable, which is kept for it", async () => {
+test.concurrent("a program of another format is continued by the old executable, which is kept for it", async () => {
   await using machine = await installedMachine();
   await machine.releases.release("0.3.0", released("0.3.0", otherFormat));
   const { id, approval } = await parked(machine);
