@@ -16,7 +16,7 @@ import { recordArgs } from "../flags/trace-recorder.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import type { openRecordings } from "../output/record-file.ts";
-import { guardSignals } from "../signal-guard/guard.ts";
+import { guardSignals, servingBlockedMs } from "../signal-guard/guard.ts";
 import { warningLabel } from "../terminal/palette.ts";
 
 export default command({
@@ -91,7 +91,7 @@ export default command({
       ),
     );
     for (const line of mistakeLines(app.config)) await io.stderr.write(`${warningLabel} ${line}\n`);
-    using _guard = guardSignals(app.log);
+    using _guard = guardSignals(app.log, choice && servingBlockedMs);
     using _learning = learnLater(app);
     if (choice) {
       const { serveHttp } = await import("../serve/http.ts");
