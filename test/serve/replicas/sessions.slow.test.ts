@@ -174,7 +174,7 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
-  test("of replicas that take a session over at the same time, one does, and the others pass its requests on", async () => {
+  test("one of the replicas that take a session over at the same time does, and the others pass its requests on", async () => {
     configure();
     await using set = await replicas(3);
     const [a, b, c] = set.all as [HttpServe, HttpServe, HttpServe];
