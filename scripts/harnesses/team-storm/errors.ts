@@ -39,7 +39,12 @@ export function kindOfText(text: string): string | undefined {
   if (/The database .*(?:cannot be reached|does not answer|has not answered)/i.test(text))
     return "DATABASE_UNAVAILABLE";
   if (/Another process has taken|cannot be continued/.test(text)) return "EXECUTION_LOST";
-  if (/The replica that ran this request has ended|the replica that asked has ended/.test(text))
+  if (/token is no longer valid/.test(text)) return statuses[403];
+  if (
+    /The replica that ran this request has ended|the replica that asked has ended|ended while it worked on this/.test(
+      text,
+    )
+  )
     return "the answer is lost";
   // A replica that has used a refresh token, and dies before it has stored the new one, leaves nothing to renew with.
   if (/cannot be used: it needs a sign-in/.test(text)) return "a sign-in is lost";

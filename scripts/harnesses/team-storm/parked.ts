@@ -119,9 +119,10 @@ function judge(person: Person, { id, kind, calls }: Parked, text: string): void 
   }
 }
 
+/** After the value, the answer may say that files are not stored yet. */
 function endsIn(text: string): End[] | undefined {
   try {
-    return JSON.parse(text) as End[];
+    return JSON.parse(text.split("\n\nLogs:")[0]!) as End[];
   } catch {
     return undefined;
   }

@@ -92,12 +92,12 @@ export class Replicas implements AsyncDisposable {
     replica.serve.signal("SIGTERM");
     const late = Bun.sleep(endsWithinMs).then(() => undefined);
     const exitCode = await Promise.race([replica.serve.exited, late]);
+    const lines = replica.serve.stderr().trimEnd().split("\n").slice(-5).join("; ");
     if (exitCode === undefined) {
-      const lines = replica.serve.stderr().trimEnd().split("\n").slice(-5).join("; ");
       this.#wrong.push(`a replica had not ended ${endsWithinMs / 1_000} s after SIGTERM: ${lines}`);
       process.kill(replica.serve.pid, "SIGKILL");
       await replica.serve.exited;
-    } else if (exitCode !== 0) this.#wrong.push(`a replica has ended with ${exitCode} after SIGTERM`);
+    } else if (exitCode !== 0) this.#wrong.push(`a replica has ended with ${exitCode} after SIGTERM: ${lines}`);
     this.#forget(replica);
   }
 

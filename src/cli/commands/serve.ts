@@ -22,7 +22,7 @@ import { recordArgs } from "../flags/trace-recorder.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import type { openRecordings } from "../output/record-file.ts";
-import { guardSignals } from "../signal-guard/guard.ts";
+import { guardSignals, servingBlockedMs } from "../signal-guard/guard.ts";
 import { warningLabel } from "../terminal/palette.ts";
 
 export default command({
@@ -93,7 +93,7 @@ export default command({
       lockedApp(error, { open: () => openAs(false), openOwn, asks: choice === undefined, mayShow }, io),
     );
     for (const line of mistakeLines(app.config)) await io.stderr.write(`${warningLabel} ${line}\n`);
-    using _guard = guardSignals(app.log);
+    using _guard = guardSignals(app.log, choice && servingBlockedMs);
     using _learning = learnLater(app);
     if (choice) {
       const { serveHttp } = await import("../serve/http.ts");

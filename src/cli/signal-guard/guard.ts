@@ -5,16 +5,23 @@ import { startWorker } from "../../base/off-thread.ts";
 /** Delay before the signal guard starts. The first answers to a host do not wait for the start of another thread. */
 const signalGuardAfterMs = 1_000;
 
+/** Time in milliseconds after which a main thread that does not answer counts as blocked. With less, a busy machine made it look blocked. */
+const blockedMs = 600;
+
+/** The same for a process that serves many agents: what it runs and has in memory is lost if it does not end in an orderly way. */
+export const servingBlockedMs = 5_000;
+
 /**
- * Starts a thread that asks the main thread ten times a second whether it still runs. While it does not answer, the signals
+ * Starts a thread that asks the main thread ten times a second whether it still runs. If it has not answered for `afterMs`, the signals
  * have the system's default action, which ends the process at once; the watchdog then ends its servers. A signal that
- * arrives in the first 0.6 seconds of a block is handled when the block ends. Windows has no such signals.
+ * arrives earlier in a block is handled when the block ends. Windows has no such signals.
  */
-export function guardSignals(log: Log): Disposable {
+export function guardSignals(log: Log, afterMs: number = blockedMs): Disposable {
   if (process.platform === "win32") return { [Symbol.dispose]: () => {} };
   let worker: Worker | undefined;
   const timer = setTimeout(() => {
     worker = startGuard(log);
+    worker.postMessage({ afterMs });
   }, signalGuardAfterMs);
   timer.unref();
   return {

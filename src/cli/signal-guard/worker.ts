@@ -6,9 +6,6 @@ import { libraryNames, openLibrary } from "../../base/c-library.ts";
 /** How often its thread looks whether the main thread is blocked. */
 const signalGuardLookMs = 100;
 
-/** Looks without an answer before it is. With fewer, a busy machine made it look blocked. */
-const signalGuardLooks = 5;
-
 declare const self: Worker;
 
 /** SIG_DFL */
@@ -25,9 +22,12 @@ type Handler = Pointer | bigint | null;
 function watch(signal: (signal: number, handler: Handler) => Handler): void {
   /** Looks since the main thread last answered. */
   let unanswered = 0;
+  /** Looks without an answer after which it is blocked. Unknown until the main thread has told it. */
+  let most = Number.POSITIVE_INFINITY;
   /** The handlers that the main thread has, while they are replaced. */
   let replaced: Handler[] | undefined;
-  self.onmessage = () => {
+  self.onmessage = ({ data }: MessageEvent<"alive" | { afterMs: number }>) => {
+    if (data !== "alive") most = data.afterMs / signalGuardLookMs;
     unanswered = 0;
     if (!replaced) return;
     for (const [at, handler] of replaced.entries()) signal(signals[at]!, handler);
@@ -36,6 +36,6 @@ function watch(signal: (signal: number, handler: Handler) => Handler): void {
   setInterval(() => {
     if (unanswered === 0) self.postMessage("alive?");
     unanswered += 1;
-    if (unanswered > signalGuardLooks) replaced ??= signals.map((each) => signal(each, defaultAction));
+    if (unanswered >= most) replaced ??= signals.map((each) => signal(each, defaultAction));
   }, signalGuardLookMs);
 }

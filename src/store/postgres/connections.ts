@@ -2,9 +2,12 @@
  * The connections of a process to the Postgres of its team. A connection that is lost is replaced, and what was asked for is done again:
  * callers notice it only if the database stays away for longer than a few seconds.
  */
+
+import { Semaphore } from "../../base/semaphore.ts";
 import { defaultDatabaseConnections } from "../../config/database.ts";
 import { databaseRetryMs } from "../limits.ts";
 import type { Database, Work } from "../work.ts";
+import { BlockedStatements } from "./blocked-statements.ts";
 import { databaseError, isConflict, isLost, isSlow, noAnswer } from "./errors.ts";
 import { type Querying, queryingOf } from "./querying.ts";
 
@@ -56,6 +59,9 @@ export class Connections implements Database, AsyncDisposable {
   #sql: Bun.SQL | undefined;
   #prepared: Promise<void> | undefined;
   #closings = 0;
+  /** One for each connection. Work waits here and not for a connection, so that it is known how long it has had one. */
+  readonly #places: Semaphore;
+  readonly #blocked = new BlockedStatements();
   readonly #max: number;
   readonly #answerMs: number;
 
@@ -69,6 +75,7 @@ export class Connections implements Database, AsyncDisposable {
     this.#url = url;
     this.#prepare = prepare;
     this.#max = max;
+    this.#places = new Semaphore(max);
     this.#answerMs = answerMs;
   }
 
@@ -90,7 +97,7 @@ export class Connections implements Database, AsyncDisposable {
   async once<T>(work: (querying: Querying) => Promise<T>): Promise<T> {
     await this.#isPrepared();
     try {
-      return await this.#answered((sql) => work(queryingOf(sql)));
+      return await this.#answered((sql) => work(queryingOf(sql, this.#blocked)));
     } catch (error) {
       throw databaseError(error);
     }
@@ -130,7 +137,7 @@ export class Connections implements Database, AsyncDisposable {
 
   /** The same as `each`, before the schema is up to date. Work whose connection is lost begins again within `retryMs`. */
   unprepared<T>(work: (querying: Querying) => Promise<T>, retryMs?: number): Promise<T> {
-    return this.#again((sql) => work(queryingOf(sql)), retryMs);
+    return this.#again((sql) => work(queryingOf(sql, this.#blocked)), retryMs);
   }
 
   /** The same as `transaction`, before the schema is up to date. */
@@ -142,7 +149,7 @@ export class Connections implements Database, AsyncDisposable {
       attempt = {};
       const current = attempt;
       return sql.begin("ISOLATION LEVEL READ COMMITTED", async (transaction) => {
-        const querying = queryingOf(transaction);
+        const querying = queryingOf(transaction, this.#blocked);
         // Sent together with the first statement of the work.
         const numbering = querying.get<{ number: string }>(beginning);
         numbering.catch(() => {});
@@ -202,17 +209,30 @@ export class Connections implements Database, AsyncDisposable {
     }
   }
 
-  /** A connection to a computer that is gone may never answer. Then all connections are replaced. */
+  /**
+   * Waits for a connection that no other work uses, and for the answer. A connection to a computer that is gone may never answer. Then all
+   * connections are replaced.
+   */
   async #answered<T>(attempt: (sql: Bun.SQL) => Promise<T>, restMs = this.#answerMs): Promise<T> {
-    this.#sql ??= this.#pool(this.#max);
-    const sql = this.#sql;
+    const until = performance.now() + Math.min(restMs, this.#answerMs);
+    // Work of others that takes long shows nothing about the connections.
+    if ((await this.#places.acquire(AbortSignal.timeout(until - performance.now()))) === false) throw noAnswer();
+    try {
+      this.#sql ??= this.#pool(this.#max);
+      return await this.#answeredBy(this.#sql, attempt, until - performance.now());
+    } finally {
+      this.#places.release();
+    }
+  }
+
+  async #answeredBy<T>(sql: Bun.SQL, attempt: (sql: Bun.SQL) => Promise<T>, restMs: number): Promise<T> {
     const { promise: silence, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => {
         reject(noAnswer());
         if (sql === this.#sql) void this.#drop();
       },
-      Math.min(restMs, this.#answerMs),
+      Math.max(restMs, Math.min(lastAttemptMs, this.#answerMs)),
     );
     try {
       return await Promise.race([attempt(sql), silence]);

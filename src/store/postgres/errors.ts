@@ -12,8 +12,10 @@ const conflicts = ["40001", "40P01"];
 /** The server ends, starts, has too many connections, has ended a transaction that stood still, or is a standby now. */
 const passing = ["25P03", "53300", "57P01", "57P02", "57P03", "57P05", ...readOnly];
 
+const lockNotAvailable = "55P03";
+
 /** The server has given a statement up: it waited too long for a lock, or took too long. Nothing was done. */
-const slow = ["55P03", "57014"];
+const slow = [lockNotAvailable, "57014"];
 
 const ofTls = /TLS|SSL|CERT|ALTNAME|UNABLE_TO_VERIFY/;
 
@@ -37,6 +39,17 @@ export function isConflict(error: unknown): boolean {
 /** Whether the server has ended a statement after its time. */
 export function isSlow(error: unknown): boolean {
   return slow.includes(codeOf(error) ?? "");
+}
+
+/** Whether a statement has waited in vain, and not for a row: such a wait says where it was. */
+export function waitedForNoRow(error: unknown): boolean {
+  return error instanceof Bun.SQL.PostgresError && codeOf(error) === lockNotAvailable && error.where === undefined;
+}
+
+/** The error for a statement that would wait in vain for the lock of a table. */
+export function waitsInVain(): Error {
+  const server = { code: "ERR_POSTGRES_SERVER_ERROR", errno: lockNotAvailable };
+  return new Bun.SQL.PostgresError("another program locks the table", server);
 }
 
 /** Our own code for a database that is connected and does not answer. */

@@ -1,5 +1,6 @@
 /** Statements with named values. Rows have names as our types do: the column `started_at` is `startedAt`. */
 import type { Statement, Values, Work } from "../work.ts";
+import type { BlockedStatements } from "./blocked-statements.ts";
 
 /** Runs statements, on a connection or in a transaction. Values are named as in `WHERE id = $id`. */
 export interface Querying {
@@ -26,11 +27,12 @@ export async function tellOnCommit(
   await querying.run("SELECT pg_notify($channel, $message)", { channel, message });
 }
 
-export function queryingOf(sql: Pick<Bun.SQL, "unsafe">): Querying {
+/** `blocked` has the statements of the same database that wait for locks in vain. */
+export function queryingOf(sql: Pick<Bun.SQL, "unsafe">, blocked: BlockedStatements): Querying {
   const run = (statement: string, values: Values = {}) => {
     const { text, names } = numbered(statement);
     const given = names.map((name) => sentValue(values[name]));
-    return sql.unsafe(text, given);
+    return blocked.run(text, () => sql.unsafe(text, given));
   };
   const answerOf = async ({ text, values, wants }: Statement): Promise<unknown> => {
     if (wants === "tell") return tellOnCommit(querying);

@@ -1,5 +1,6 @@
 /** The oracle of the storm finds each kind of mistake. */
 import { describe, expect, test } from "bun:test";
+import { type Asked, judgeAsked } from "../../../scripts/harnesses/team-storm/canary.ts";
 import { kindOfText, kindOfThrown } from "../../../scripts/harnesses/team-storm/errors.ts";
 import { textsOf, watched } from "../../../scripts/harnesses/team-storm/marks.ts";
 import { Oracle } from "../../../scripts/harnesses/team-storm/oracle.ts";
@@ -109,5 +110,29 @@ describe("errors", () => {
     const oracle = new Oracle(true);
     oracle.saw(kindOfText("EXECUTION_LOST"), "p1", "EXECUTION_LOST");
     expect(oracle.wrong).toEqual(["p1 got an error: EXECUTION_LOST"]);
+  });
+});
+
+describe("small programs", () => {
+  const lock = { kind: "lock", name: "lock of files", from: 10_000, to: 30_000 } as const;
+  const judged = (programs: Asked[], questions: Asked[] = []) => {
+    const wrong: string[] = [];
+    const [felt] = judgeAsked(programs, questions, [lock], (kind) => wrong.push(kind));
+    return { wrong, felt };
+  };
+
+  test("may fail while a table is locked and for a moment afterwards, and at no other time", () => {
+    const at = [1_000, 20_000, 35_000, 37_000];
+    const { wrong, felt } = judged(at.map((each) => ({ at: each, tookMs: 100, error: "503" })));
+    expect(wrong).toEqual(Array(2).fill("a small program failed that nothing disturbed"));
+    expect(felt).toEqual({ disturbance: "lock of files", programs: 1, failed: 1, slowestMs: 100, readyMs: 0 });
+  });
+
+  test("are answered in time, and so is the question for readiness while the database is locked", () => {
+    const late = { at: 12_000, tookMs: 26_000 };
+    expect(judged([late], [{ at: 1_000, tookMs: 2_500 }, late]).wrong).toEqual([
+      "a small program was answered late",
+      "/readyz answered late",
+    ]);
   });
 });
