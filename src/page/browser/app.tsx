@@ -351,11 +351,7 @@ export function NoSession({ why }: { why: End | { problem: string; hint?: string
   return (
     <main class="no-session">
       <h1>claudikins</h1>
-      {typeof why === "object" && (
-        <p>
-          <Text>{why.problem}</Text>
-        </p>
-      )}
+      {typeof why === "object" && <Text in="p">{why.problem}</Text>}
       <p>
         {typeof why === "object" && why.hint !== undefined ? <Text>{why.hint}</Text> : null}
         {typeof why !== "object" && "Open this page with:"}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
-import { AboutText, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 
 export interface FieldProps {
   name: string;
@@ -45,7 +45,11 @@ export function Field({ name, value, about, help, example, isHidden = false, isF
         placeholder={example === undefined ? "" : visible(example)}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      {help !== undefined && <AboutText>{help}</AboutText>}
+      {help !== undefined && (
+        <Text in="span" class="about">
+          {help}
+        </Text>
+      )}
     </label>
   );
 }

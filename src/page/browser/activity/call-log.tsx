@@ -186,14 +186,8 @@ function Row({ call, hasPeople, onChoose }: RowProps) {
         {outcome}
         {code !== undefined && code !== "POLICY_DENIED" && <span class="about"> {visible(code)}</span>}
       </td>
-      {hasPeople && (
-        <td>
-          <Text>{person ?? ""}</Text>
-        </td>
-      )}
-      <td>
-        <Text>{about}</Text>
-      </td>
+      {hasPeople && <Text in="td">{person ?? ""}</Text>}
+      <Text in="td">{about}</Text>
       <td>{durationText(durationMs)}</td>
       <td>{grouped(resultBytes)}</td>
       <td>

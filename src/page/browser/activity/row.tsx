@@ -50,9 +50,9 @@ export function ToolMarks({ tools }: Pick<PageExecution, "tools">) {
   return (
     <span class="marks" title={title.join("\n")}>
       {servers.slice(0, maxMarks).map(([server]) => (
-        <span key={server} class="mark">
-          <Text>{server}</Text>
-        </span>
+        <Text key={server} in="span" class="mark">
+          {server}
+        </Text>
       ))}
       {more > 0 && <span class="mark">+{more}</span>}
     </span>

@@ -13,7 +13,7 @@ import type {
 import { post } from "../client.ts";
 import { useAction, useConfigChanged, useLoaded, useNotices } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { AboutText, compareNames, Key, Text } from "../text.tsx";
+import { compareNames, Key, Text } from "../text.tsx";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;
@@ -163,9 +163,9 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
         return (
           <li key={name} class={denied === undefined ? "tool" : "tool denied"} {...item}>
             <div class="tool-text">
-              <span class="tool-name">
-                <Text>{name}</Text>
-              </span>{" "}
+              <Text in="span" class="tool-name">
+                {name}
+              </Text>{" "}
               {shownAs !== undefined && (
                 <span class="about">
                   for agents <Text>{shownAs}</Text>{" "}
@@ -177,9 +177,9 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
                   {label}{" "}
                 </span>
               ))}
-              <p class="about">
-                <Text>{denied === undefined ? description : `It ${denied}`}</Text>
-              </p>
+              <Text in="p" class="about">
+                {denied === undefined ? description : `It ${denied}`}
+              </Text>
             </div>
             <div class="controls">
               <button
@@ -229,10 +229,12 @@ function Patterns({ patterns, onAllow }: { patterns: DeniedPattern[]; onAllow(pa
         {patterns.map(({ pattern, line, isOwn }) => (
           <li key={line}>
             <span>
-              <span class="tool-name">
-                <Text>{pattern}</Text>
-              </span>{" "}
-              <AboutText>{line}</AboutText>
+              <Text in="span" class="tool-name">
+                {pattern}
+              </Text>{" "}
+              <Text in="span" class="about">
+                {line}
+              </Text>
             </span>
             {isOwn && (
               <button type="button" onClick={() => onAllow(pattern)}>
