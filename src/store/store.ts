@@ -6,7 +6,7 @@
  * store in which nothing was ever written returns nothing, and creates nothing. Approvals, the audit log and executions survive a loss of
  * power once the promise has resolved; the last writes of everything else may be lost with it.
  */
-import type { ApprovalRows } from "./approvals.ts";
+import type { ApprovalRows } from "./approval.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { CallLogRows } from "./call-log.ts";
 import type { Continuations } from "./continuations.ts";

@@ -27,7 +27,7 @@ import {
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
 import { heldServers } from "../../tools/definitions/review.ts";
 import type { RegistryServer } from "../../tools/model.ts";
-import { heldLines } from "../../tools/search/held-tools.ts";
+import { heldLines } from "../../tools/search/down-servers.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
 import { type ConfigFlags, configArgs, doorArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";

@@ -10,7 +10,7 @@ import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";
 import { stateProblem } from "../../servers/state.ts";
-import { heldLines } from "../../tools/search/held-tools.ts";
+import { heldLines } from "../../tools/search/down-servers.ts";
 import {
   type FoundTool,
   foundShape,

@@ -1,8 +1,8 @@
 /** The store in a Postgres, which the replicas of a team share. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hourMs } from "../../base/units.ts";
+import type { ApprovalRows } from "../approval.ts";
 import { approvalRows, changeApprovals, eventsIn } from "../approval-table.ts";
-import type { ApprovalRows } from "../approvals.ts";
 import { audited } from "../audit/heard.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { auditLog } from "../audit/table.ts";

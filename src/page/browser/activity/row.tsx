@@ -3,9 +3,8 @@ import { counted, grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageExecution } from "../../activity-contract.ts";
-import { Age, useNow } from "../age.tsx";
+import { Age, barShare, shortTime, useNow } from "../age.tsx";
 import { FittedName, shortened, Text } from "../text.tsx";
-import { barShare, shortTime } from "./scale.ts";
 
 /** Characters of a folder in a row. */
 const shownFolderChars = 32;
