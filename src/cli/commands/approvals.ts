@@ -31,8 +31,8 @@ import { configArgs } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { chosenOwner, configField, listAnswer, ofChosen, viewFields } from "../output/nouns.ts";
-import { stateCell } from "../terminal/palette.ts";
 import type { RowField } from "../terminal/table.ts";
+import { stateCell } from "../terminal/terminal-output.ts";
 
 /** Maximum width of a question about a call. */
 const maxQuestionChars = 100;

@@ -33,10 +33,9 @@ import { type ConfigFlags, configArgs, doorArgs } from "../flags/config-flags.ts
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { errorText } from "../output/report.ts";
-import { stateCell } from "../terminal/palette.ts";
 import { countingServers, saying } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
-import { dim } from "../terminal/terminal-output.ts";
+import { dim, stateCell } from "../terminal/terminal-output.ts";
 import { foundText } from "./search.ts";
 
 const serversShape = named(

@@ -23,7 +23,7 @@ import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import type { openRecordings } from "../output/record-file.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
-import { warningLabel } from "../terminal/palette.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 export default command({
   description:

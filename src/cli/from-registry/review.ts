@@ -10,7 +10,7 @@ import type { Registry } from "../../setup/registries/registries.ts";
 import { shownTemplate, type TemplateValues, type Wanted } from "../../setup/registries/templates.ts";
 import type { Variant } from "../../setup/registries/variant.ts";
 import { wantedOfVariant } from "../../setup/registries/variants.ts";
-import { warningLabel } from "../terminal/palette.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 import type { reviewShape } from "./flags.ts";
 
 export interface Review {

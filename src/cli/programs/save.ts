@@ -19,8 +19,8 @@ import { command, flag, option, pairs, place, repeatable } from "../command.ts";
 import { configArgs, doorArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { colouredDiff } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 import { valuesFrom } from "./input.ts";
 import { startedNote, whyArg } from "./version-texts.ts";
 

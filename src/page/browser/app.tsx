@@ -6,7 +6,6 @@ import { Activity } from "./activity/activity.tsx";
 import type { CallQuery } from "./activity/call-log.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
-import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { get } from "./client.ts";
 import { type Draft, TryIt } from "./editor/try-it.tsx";
 import { Executions } from "./executions.tsx";
@@ -18,7 +17,16 @@ import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove, type Undo } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { type CameFrom, type Place, programKey, usePlace, type View, views } from "./place.ts";
+import {
+  type CameFrom,
+  type Place,
+  programKey,
+  usePlace,
+  useWantedApproval,
+  type View,
+  views,
+  wantedIn,
+} from "./place.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
