@@ -29,7 +29,7 @@ import { heldServers } from "../../tools/definitions/review.ts";
 import type { RegistryServer } from "../../tools/model.ts";
 import { heldLines } from "../../tools/search/down-servers.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { type ConfigFlags, configArgs, doorArgs } from "../flags/config-flags.ts";
+import { type ConfigFlags, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { errorText } from "../output/report.ts";
@@ -66,8 +66,7 @@ export default command({
     }),
     detailed: flag("Of tools, also show how to call each tool, and its labels with their reasons"),
     check: flag("Start every server, fetch its tools, and report failures"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins list",

@@ -29,7 +29,7 @@ import {
   tellingExample,
 } from "../../tools/search/search-answer.ts";
 import { command, option, place, several } from "../command.ts";
-import { configArgs, doorArgs, usesDaemon } from "../flags/config-flags.ts";
+import { usesDaemon, viewArgs } from "../flags/config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
@@ -88,8 +88,7 @@ export default command({
       valueHint: "level",
       ...oneWordOf(details),
     }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins search refund an order",

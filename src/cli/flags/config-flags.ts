@@ -36,6 +36,9 @@ export const doorArgs = {
   }),
 } as const satisfies Args;
 
+/** The flags of commands about what is behind a door, or in the whole config. */
+export const viewArgs = { ...configArgs, ...doorArgs } as const satisfies Args;
+
 export const daemonArgs = {
   "no-daemon": flag("Start servers for this command only, and stop them when it ends"),
 } as const satisfies Args;

@@ -8,7 +8,7 @@ import { addSchedule, removeSchedule } from "../../programs/saved/manage.ts";
 import { nextTimes, type Schedule, type ScheduledRun } from "../../programs/saved/schedules.ts";
 import { command, option, pairs, place, several } from "../command.ts";
 import { daemonOf } from "../daemon/with-daemon.ts";
-import { configArgs, doorArgs, openConfig, usesDaemon } from "../flags/config-flags.ts";
+import { openConfig, usesDaemon, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { inputFrom } from "./input.ts";
 import { managing } from "./manage.ts";
@@ -85,8 +85,7 @@ export const schedule = command({
     cron: option("When: minute, hour, day of the month, month and day of the week", { valueHint: "expression" }),
     zone: option("Time zone, such as Europe/Berlin (default: this machine's)", { valueHint: "zone" }),
     as: option("Name of the schedule (default: the name of the program)", { valueHint: "name" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     `claudikins programs schedule totals --cron "0 8 * * *"`,
@@ -126,8 +125,7 @@ export const unschedule = command({
   description: "End schedules of saved programs. A run that has begun goes on.",
   args: {
     names: place("Names of schedules", { complete: "schedule", ...several }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs unschedule totals"],
   json: record({ removed: listOf(text) }),

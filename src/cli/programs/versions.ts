@@ -10,7 +10,7 @@ import { callOf } from "../../programs/saved/namespace.ts";
 import { store } from "../../programs/saved/save.ts";
 import { unattendedStart } from "../../programs/saved/starters.ts";
 import { command, flag, place } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { managing } from "./manage.ts";
 import { mayReplace } from "./save.ts";
@@ -38,8 +38,7 @@ export const history = command({
   args: {
     name: nameArg,
     version: place("Number of a version", { required: false }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs history revenue-by-region", "claudikins programs history revenue-by-region 3"],
   json: record({ name: text, versions: listOf(versionShape) }),
@@ -125,8 +124,7 @@ export const back = command({
     version: place("Number of a version, see claudikins programs history", { required: true }),
     why: whyArg,
     replace: flag("Go back without asking"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs back revenue-by-region 2", "claudikins programs back revenue-by-region 2 --replace"],
   json: record({
