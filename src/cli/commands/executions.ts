@@ -3,6 +3,7 @@
 import { outcomeInShell } from "../../app/shell-execution.ts";
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import {
   about,
   either,
@@ -313,9 +314,7 @@ export const cancel = command({
 });
 
 function jsonOf({ id, startedAt, startedBy, door, person, agent, repeats, state }: ListedExecution) {
-  const known = { door, person, agent, repeats };
-  const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
-  return { id, startedAt, startedBy, ...given, ...state };
+  return { id, startedAt, startedBy, ...defined({ door, person, agent, repeats }), ...state };
 }
 
 function placeText({ door, person }: ListedExecution): string {

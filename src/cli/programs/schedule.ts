@@ -2,6 +2,7 @@
 
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { addSchedule, removeSchedule } from "../../programs/saved/manage.ts";
@@ -33,21 +34,12 @@ export const scheduleShape = record({
 export function scheduleJson(schedule: Schedule) {
   const { id, cron, zone, input, lastRun } = schedule;
   const [next] = nextTimes(schedule, 1);
-  return {
-    id,
-    cron,
-    zone,
-    input,
-    ...(next === undefined ? {} : { next }),
-    ...(lastRun ? { lastRun: runJson(lastRun) } : {}),
-  };
+  return { id, cron, zone, input, ...defined({ next, lastRun: lastRun && runJson(lastRun) }) };
 }
 
 function runJson({ due, startedAt, execution, missed, end }: ScheduledRun) {
-  const ended = end
-    ? { endedAt: end.at, ok: end.ok, ...(end.message === undefined ? {} : { message: end.message }) }
-    : {};
-  return { due, startedAt, ...(execution === undefined ? {} : { execution }), missed, ...ended };
+  const ended = { endedAt: end?.at, ok: end?.ok, message: end?.message };
+  return { due, startedAt, ...defined({ execution }), missed, ...defined(ended) };
 }
 
 /** `daily: "0 8 * * 1-5" (Europe/Berlin), next 2026-11-27 08:00; last run 3 h ago, ok, after 2 missed`. */

@@ -1,6 +1,8 @@
 /** `claudikins programs history` and `back`: the versions of a saved program. */
+
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import { about, list as listOf, number, oneOf, record, text, texts, time, yesOrNo } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
@@ -93,9 +95,7 @@ function versionJson(program: SavedProgram, current: SavedProgram, isStarted: bo
     accepted: isStarted && version === (current.accepted ?? current.number),
     savedAt,
     savedBy,
-    ...(who === undefined ? {} : { who }),
-    ...(why === undefined ? {} : { why }),
-    ...(changes ? { changes } : {}),
+    ...defined({ who, why, changes }),
     call: callOf(program),
     calls,
     code,

@@ -1,6 +1,6 @@
 /** Forms and their fields. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
 import { Text } from "./text.tsx";
 
@@ -22,7 +22,8 @@ export interface FieldProps {
 /** A text field with its name. Its text is sent unchanged. */
 export function Field({ name, value, about, help, example, isHidden = false, isFocused = false, onInput }: FieldProps) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the next key is pressed.
+  useLayoutEffect(() => {
     if (isFocused) input.current?.focus();
   }, []);
   return (
