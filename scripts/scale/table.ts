@@ -1,5 +1,6 @@
 /** The table of docs/scale.md about the database, and its numbers. */
 import { grouped } from "../../src/base/counted.ts";
+import { type MeasuredPeople, storedPages } from "./known-people.ts";
 import type { MeasuredPiece } from "./pieces-of-work.ts";
 
 const head = ["work", "rows", "in tables", "WAL", "transactions"] as const;
@@ -17,6 +18,33 @@ export function tableOf(measured: readonly MeasuredPiece[]): string {
 
 /** A row of this table is for all programs of a moment. */
 const shared = "counts";
+
+/** The figures about people who are known, by their names: for one of them, and for all. */
+export function peopleFigures({ known, room }: MeasuredPeople): Map<string, string[]> {
+  const row = (name: string, text: (each: (typeof known)[number]) => string): [string, string[]] => [
+    name,
+    known.map(text),
+  ];
+  return new Map([
+    row("rows", ({ rows }) => rowsText(rows)),
+    row("their tables, with indexes", ({ tablesMb }) => bytesText(tablesMb * 1_000_000)),
+    row("memory of a replica after a program of one of them", ({ replicaMb }) => `${Math.round(replicaMb)} MB`),
+    row("a small program of one of them, in the median", ({ programMs }) => `${Math.round(programMs)} ms`),
+    row("rows that a replica without work reads in a second", ({ rowsRead }) => grouped(Math.round(rowsRead))),
+    [
+      `a look for room with ${grouped(storedPages)} pages, every 3 seconds`,
+      ["", `${room.lookMs.toFixed(1)} ms, ${room.corePercent.toFixed(3)} % of a core`],
+    ],
+  ]);
+}
+
+export function peopleTableOf(measured: MeasuredPeople): string {
+  const names = measured.known.map(({ people }) => (people === 1 ? "1 person" : `${grouped(people)} people`));
+  const rows = [...peopleFigures(measured)].map(([name, cells]) => [name, ...cells]);
+  return [["known", ...names], ["---", ...names.map(() => "---")], ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
 
 /** Such as "1 in `records`, 52 in `pages`". Rows that not every second piece of work has are left out. */
 export function rowsText(counts: Readonly<Record<string, number>>): string {

@@ -45,13 +45,16 @@ export class DaemonClient {
     return this.reach(() => this.#answer(path, text, signal));
   }
 
-  /** Whether a daemon of this user is running, and answers. */
-  async isThere(): Promise<boolean> {
-    const { statusOf } = await import("./peers.ts");
+  /** Whether a daemon of this user is running and answers. A silent one is busy, was paused, or hangs. */
+  async look(): Promise<"answers" | "silent" | "none"> {
+    const { peerAnswerMs } = await import("./peers.ts");
     try {
-      return (await statusOf(this.place.socket)) !== undefined;
-    } catch {
-      return false;
+      this.refuseForeign();
+      const signal = AbortSignal.timeout(peerAnswerMs);
+      await requestDaemon(this.place.socket, "GET /status", { body: "", signal });
+      return "answers";
+    } catch (error) {
+      return error instanceof ClaudikinsError || isNobody(error) ? "none" : "silent";
     }
   }
 

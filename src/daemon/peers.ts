@@ -12,7 +12,7 @@ import { requestDaemon } from "./transport/connect.ts";
 const peerBeginsMs = 300;
 
 /** Time for a daemon to answer another process. A running daemon answers at once. */
-const peerAnswerMs = 2_000;
+export const peerAnswerMs = 2_000;
 
 /** Time for a daemon to take over executions. It starts a worker for each that it continues. */
 const adoptMs = 20_000;

@@ -13,7 +13,6 @@ import { recordedContents } from "../programs/comparing/contents.ts";
 import { isId } from "../programs/trace/id.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import { alwaysAllow, lastingRule } from "../setup/settings/always-allow.ts";
-import { changePolicies } from "../setup/settings/change-policy.ts";
 import type { ChangedText } from "../setup/settings/policy-changes.ts";
 import type { Approval } from "../store/approval.ts";
 import { activityIn, recordedCalls } from "./activity.ts";
@@ -37,7 +36,7 @@ import { noFile, RuleChanges } from "./rules.ts";
 import type { RouteRequest, Routes } from "./server.ts";
 import { ServerActions } from "./server-actions.ts";
 import { catalogOf, serversOf, ToolViews } from "./servers.ts";
-import type { PageTools, PageUndo } from "./servers-contract.ts";
+import type { PageUndo } from "./servers-contract.ts";
 import { ServerSignIns } from "./sign-ins.ts";
 import { SystemView } from "./system.ts";
 import { ToolStates } from "./tool-states.ts";
@@ -181,11 +180,6 @@ export class PageApi {
       },
       "GET api/first/import": () => this.#first.preview(),
       "POST api/first/import": async ({ body }) => this.#first.import(await body("import")),
-      "POST api/policy": async ({ body }): Promise<PageTools & PageUndo> => {
-        const change = await body("policy");
-        const changed = await this.#changePolicy(change);
-        return { ...(await tools.of(change.server, app)), undo: this.#undone.keep(changed) };
-      },
       "GET api/policy/tools": (call) => this.#table.read(doorIn(call)),
       "GET api/policy/tool": (call) => this.#table.one(serverIn(call), call.search.get("tool") ?? ""),
       "GET api/policy/uses": (call) => this.#table.uses(doorIn(call)),
@@ -323,18 +317,6 @@ export class PageApi {
   #fileOf(server: string): string {
     const { origin, extended, servers } = this.#options.app.config;
     return extended && servers.get(server)?.own ? extended.file : fileOf(origin);
-  }
-
-  async #changePolicy(change: Body<"policy">): Promise<ChangedText | undefined> {
-    const { app, env, isAnswered } = this.#options;
-    const file = this.#fileOf(change.server);
-    if ("confirm" in change && change.tool.includes("*")) {
-      throw new RefusedRequest(400, 'The name contains "*", which stands for any text in the config');
-    }
-    this.#tools.touch(change.server, change.tool, app);
-    const changed = await changePolicies([change], { flag: file, cwd: "/", env }, { isAnswered, place: "page" });
-    await app.reload?.refresh();
-    return changed;
   }
 }
 

@@ -59,11 +59,6 @@ export const bodies = {
       reason: z.string().trim().min(1).max(maxReasonChars).optional(),
     }),
   ]),
-  /** Has exactly one of `access` and `confirm`. `tool` is a name, or a pattern of the config. */
-  policy: z.union([
-    z.strictObject({ server: name, tool: name, access: z.enum(["allowed", "denied"]) }),
-    z.strictObject({ server: name, tool: name, confirm: z.enum(confirmModes) }),
-  ]),
   /** Own names of tools, and the state that all of them get. */
   states: z.strictObject({
     tools: z

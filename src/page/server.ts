@@ -193,7 +193,7 @@ function refusalOf(thrown: unknown): { status: number; message: string; hint?: s
   }
   const error = toClaudikinsError(thrown);
   const { code, message } = error;
-  if (code === "DATABASE_UNAVAILABLE") return { status: 503, message: "The database cannot be reached" };
+  if (code === "DATABASE_UNAVAILABLE") return { status: 503, message };
   if (thrown instanceof ClaudikinsError) return { status: 422, message, hint: pageHintOf(error) };
   return { status: 500, message: "claudikins failed: see its log for the cause" };
 }

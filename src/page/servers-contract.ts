@@ -215,13 +215,12 @@ export interface PageTool {
   labels: { label: "untrusted" | "private" | "public"; why: string }[];
   /** Why it is denied, as the end of a sentence. */
   denied?: string | undefined;
-  /** What happens now when it is called, in the words of the table of all tools. */
-  state: "allow" | "ask" | "deny";
-  confirm: ConfirmMode;
-  /** The place of this setting in the config. */
-  confirmLine?: string | undefined;
+  state: PageToolState;
+  /** The place in the config that decides the state. Undefined if nothing does. */
+  line?: string | undefined;
 }
 
+/** What happens now when the tool is called. */
 export type PageToolState = "allow" | "ask" | "deny";
 
 /** The tools of all servers: `GET api/policy/tools`, with `door=NAME` as the door sees them. */
@@ -233,11 +232,8 @@ export interface PageToolTable {
   canChange: boolean;
 }
 
-export interface PageToolRow extends Pick<PageTool, "name" | "shownAs" | "description" | "effect"> {
+export interface PageToolRow extends Pick<PageTool, "name" | "shownAs" | "description" | "effect" | "state" | "line"> {
   server: string;
-  state: PageToolState;
-  /** The place in the config that decides the state. Undefined if nothing does. */
-  line?: string | undefined;
   labels: PageTool["labels"][number]["label"][];
   /** The rules of the config that can apply to a call. */
   rules: { line: string; text: string }[];

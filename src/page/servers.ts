@@ -213,19 +213,26 @@ function toolOf(
   policy: ServerPolicy | undefined,
   labels: PageTool["labels"],
 ): PageTool {
-  const denied = policy && denialOf(policy, name);
-  const confirmation = policy && confirmationOf(policy, name);
   return {
     name,
     shownAs: shown === name ? undefined : shown,
     description: shownDescription({ description, title }),
     effect: effectOf(annotations),
     labels,
-    denied,
-    state: toolStateOf(policy, name, annotations),
-    confirm: confirmation?.mode ?? "never",
-    confirmLine: confirmation?.line,
+    denied: policy && denialOf(policy, name),
+    ...statePlace(policy, name, annotations),
   };
+}
+
+/** The state of a tool, and the place in the config that decides it. */
+export function statePlace(
+  policy: ServerPolicy | undefined,
+  name: string,
+  annotations: RegistryTool["annotations"],
+): Pick<PageTool, "state" | "line"> {
+  const state = toolStateOf(policy, name, annotations);
+  const line = policy && (state === "deny" ? denialOf(policy, name) : confirmationOf(policy, name)?.line);
+  return { state, line };
 }
 
 export function shownDescription({ description, title }: { description: string; title?: string | undefined }): string {

@@ -5,7 +5,7 @@ import { eventLoopTurn } from "../base/event-loop.ts";
 import { dayMs } from "../base/units.ts";
 import { isInView, noSuchDoor } from "../config/doors.ts";
 import type { ServerPolicy } from "../config/policy.ts";
-import { confirmationOf, denialOf, effectOf, toolStateOf } from "../policy/decision.ts";
+import { effectOf } from "../policy/decision.ts";
 import { Rules } from "../policy/rules.ts";
 import { callFigures } from "../programs/call-log/figures.ts";
 import { impactDays } from "../programs/call-log/impact.ts";
@@ -15,7 +15,7 @@ import { type RegistryTool, toolId } from "../tools/model.ts";
 import { foundTool, prepareSearch, search } from "../tools/search/search.ts";
 import { Cached, storeStamp } from "./cached.ts";
 import { RefusedRequest } from "./guard.ts";
-import { shownDescription, type ToolViews } from "./servers.ts";
+import { shownDescription, statePlace, type ToolViews } from "./servers.ts";
 import type { PageSearch, PageToolAbout, PageToolRow, PageToolTable, PageToolUse } from "./servers-contract.ts";
 
 /** Tools that are read in one turn of the event loop: some milliseconds. */
@@ -138,7 +138,6 @@ interface RowParts {
 }
 
 function rowOf({ server, own, tool, policy, labels, rules }: RowParts): PageToolRow {
-  const state = toolStateOf(policy, own, tool.annotations);
   const about = rules.about(policy?.rules ?? [], { tool: toolId(server, own), labels: new Set(labels) });
   return {
     server,
@@ -146,8 +145,7 @@ function rowOf({ server, own, tool, policy, labels, rules }: RowParts): PageTool
     shownAs: tool.name === own ? undefined : tool.name,
     description: shownDescription(tool),
     effect: effectOf(tool.annotations),
-    state,
-    line: policy && (state === "deny" ? denialOf(policy, own) : confirmationOf(policy, own)?.line),
+    ...statePlace(policy, own, tool.annotations),
     labels,
     rules: about.map(({ line, effect, condition }) => ({ line, text: `${effect} when ${condition}` })),
     isEdited: tool.edit !== undefined,

@@ -1,5 +1,6 @@
 /** Programs of agents, each with its task. Their files contain the expected values, logs, displayed values, files and calls. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { atMostAtOnce } from "../support/at-once.ts";
 import { readPrograms, type Shown, settle } from "./program.ts";
 import { runProgram, SharedSandbox } from "./run.ts";
 
@@ -33,10 +34,12 @@ test("there are programs in each folder", () => {
   expect(programs.length).toBeGreaterThan(150);
 });
 
+const aFewAtOnce = atMostAtOnce(3);
+
 for (const program of programs) {
   const title = `${program.name}: ${program.task}`;
   const run = () =>
-    inTurn(async () => {
+    aFewAtOnce(async () => {
       const actual = await runProgram(program, sandbox);
       const expected = program.steps.map(({ expected }, at) => settled(expected, actual[at] ?? {}));
       expect(actual).toEqual(expected);
@@ -51,22 +54,4 @@ test("the advice is loaded for no program but the one whose value is a property 
 
 function settled(expected: Shown, actual: Shown): Shown {
   return Object.fromEntries(Object.entries(expected).map(([kind, body]) => [kind, settle(body, actual[kind] ?? "")]));
-}
-
-/** A few at once: each starts servers, and a machine with all of them starting would be too slow for the timeouts. */
-const atOnce = 3;
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function inTurn(run: () => Promise<void>): Promise<void> {
-  if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
-  else running += 1;
-  try {
-    await run();
-  } finally {
-    // The next program takes its place.
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  }
 }

@@ -18,7 +18,7 @@ import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession } from "../support/session.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const folder = ownFolder();
 

@@ -89,7 +89,10 @@ const atTerminal = (answers: string[], env: Record<string, string> = {}): CliOpt
   env,
 });
 const shown = async (argv: string[], options: CliOptions = {}) =>
-  page(["add", ...argv], await run(argv, options), folder.path).replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+  page(["add", ...argv], await run(argv, options), folder.path)
+    .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
+    // It is shown only if the start takes long.
+    .replace(/[\r\n].\[2KStarting \w+[\r\n].\[2K/, "");
 
 const usersFile = () => join(folder.path, ".config", "claudikins", "claudikins.json");
 const users = () => JSON.parse(readFileSync(usersFile(), "utf8")).mcpServers;

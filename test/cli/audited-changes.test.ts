@@ -115,7 +115,7 @@ test("tokens that are issued and revoked are recorded, without the tokens", asyn
 
 test("a token that is recorded and cannot be stored is recorded as not made", async () => {
   const tokens = tokensFile({ HOME: folder.path });
-  const database = await openDatabase(storeFile({ HOME: folder.path }), { isWriter: true });
+  const database = await openDatabase(storeFile({ HOME: folder.path }));
   // The change waits for the log, and meanwhile a folder comes to stand where the file would be written.
   database.run("BEGIN IMMEDIATE");
   const adding = cli(["tokens", "add", "--name", "ci"], { cwd: folder.path });

@@ -245,10 +245,16 @@ test("login without a browser shows the address and checks what is pasted", asyn
   configure({ guarded: { url: server.url } });
   const argv = ["login", "guarded", "--timeout", "4s"];
   const stdin = "\nhello\nhttp://127.0.0.1:1/callback?code=a&state=b\nabc123def456\n";
-  expect(await shown([...argv, "--no-browser"], { stdin })).toMatchSnapshot();
-  expect(await shown(argv, { stdin, env: { BROWSER: "/no/such/browser", PATH: "/nowhere" } })).toMatchSnapshot();
+  // Each waits four seconds for the person.
+  const [asked, without, opened] = await Promise.all([
+    shown([...argv, "--no-browser"], { stdin }),
+    shown(argv, { stdin, env: { BROWSER: "/no/such/browser", PATH: "/nowhere" } }),
+    shown(argv, { stdin }),
+  ]);
+  expect(asked).toMatchSnapshot();
+  expect(without).toMatchSnapshot();
   // Input from a pipe is not read if a browser opens.
-  expect(await shown(argv, { stdin })).not.toContain("Paste");
+  expect(opened).not.toContain("Paste");
 });
 
 test("login can be interrupted while it waits for the person", async () => {

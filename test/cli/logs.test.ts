@@ -251,7 +251,10 @@ describe("--follow", () => {
     const reader = child.stdout.getReader();
     await say("the first");
     const lines = (await until(reader, 'is closing"}\n')).trimEnd().split("\n");
-    expect(lines.map((line) => JSON.parse(line).kind)).toEqual(["start", "stderr", "ready", "stderr", "end"]);
+    const kinds: string[] = lines.map((line) => JSON.parse(line).kind);
+    expect([kinds[0], kinds.at(-1)]).toEqual(["start", "end"]);
+    // The server may write before or after it is ready.
+    expect(kinds.slice(1, -1).sort()).toEqual(["ready", "stderr", "stderr"]);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
   });

@@ -1,7 +1,7 @@
 /** Every client scenario of the MCP conformance suite, with the product's pool and sign-in. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Semaphore } from "../../src/base/semaphore.ts";
+import { atMostAtOnce } from "../support/at-once.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { differenceOf, entriesWithoutReason, expectedFailures } from "./expected-failures.ts";
 import { type Check, checksIn, failedOf, failure, type Requirements, requirementsOf, runSuite } from "./suite.ts";
@@ -34,13 +34,8 @@ test.each([
     // The result of this scenario depends on time.
     const [first = "", ...rest] = [...required.scored, ...required.reported].sort((a, b) => isTimed(b) - isTimed(a));
     await run(first);
-    const semaphore = new Semaphore(atOnce);
-    await Promise.all(
-      rest.map(async (scenario) => {
-        await semaphore.acquire(undefined);
-        await run(scenario).finally(() => semaphore.release());
-      }),
-    );
+    const aFewAtOnce = atMostAtOnce(atOnce);
+    await Promise.all(rest.map((scenario) => aFewAtOnce(() => run(scenario))));
     expect(differenceOf(found, await expectedFailures("client"))).toEqual({ unexpected: {}, passing: [] });
   },
 );

@@ -1,7 +1,10 @@
 /** A daemon that is paused: commands say that it runs and does not answer, and how to end it. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { dirname } from "node:path";
 import { hasEnded } from "../../src/daemon/peers.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { runProgram } from "../support/process.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,12 +24,17 @@ test.skipIf(process.platform === "win32")(
     const text = `error: The daemon of ${project.config} (process ${pid}) runs, but does not answer: it was paused, or hangs\n`;
     const end = `claudikins daemon stop --now --config ${project.config}`;
     const hint = `\nhint: Let a paused process continue: kill -CONT ${pid}. To end it by force: ${end}\n`;
-    expect(await project.claudikins("daemon", "status")).toMatchObject({ stdout: "", stderr: text + hint });
-    const { stdout } = await project.claudikins("daemon", "status", "--json");
+    // Each waits ten seconds for an answer.
+    const [status, { stdout }, stopping, found] = await Promise.all([
+      project.claudikins("daemon", "status"),
+      project.claudikins("daemon", "status", "--json"),
+      project.claudikins("daemon", "stop"),
+      project.claudikins("doctor", "--no-servers"),
+    ]);
+    expect(status).toMatchObject({ stdout: "", stderr: text + hint });
     const silent = [{ pid, config: project.config, log: expect.stringContaining(".log") }];
     expect(JSON.parse(stdout)).toEqual({ daemons: [], silent });
-    expect(await project.claudikins("daemon", "stop")).toMatchObject({ exitCode: 4, stderr: text + hint });
-    const found = await project.claudikins("doctor", "--no-servers");
+    expect(stopping).toMatchObject({ exitCode: 4, stderr: text + hint });
     expect(found.stdout).toContain(
       `(process ${pid} of ${project.config}) runs, and did not answer within 10 s: it is busy, was paused, or hangs`,
     );
@@ -39,3 +47,14 @@ test.skipIf(process.platform === "win32")(
     expect((await project.claudikins("daemon", "status")).stderr).toStartWith("No daemon is running.");
   },
 );
+
+test.skipIf(process.platform === "win32")("a program beside a paused daemon runs with servers of its own", async () => {
+  await project.value("seen");
+  const { pid } = (await project.daemons())[0]!;
+  process.kill(pid, "SIGSTOP");
+  const command = [...claudikinsCommand, "exec", "-e", "return (await seen.seen({})) !== undefined"];
+  const env = { ...project.env, CLAUDIKINS_DAEMON: "on" };
+  const done = await runProgram(command, { cwd: dirname(project.config), env });
+  expect(done).toMatchObject({ exitCode: 0, stdout: "true\n" });
+  process.kill(pid, "SIGKILL");
+});

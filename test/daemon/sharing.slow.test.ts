@@ -450,9 +450,11 @@ describe("the end of the daemon", () => {
     const pid = await daemonPid();
     process.kill(pid, "SIGSTOP");
     try {
-      const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
+      const [{ exitCode, stderr }, called] = await Promise.all([
+        exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" }),
+        runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env }),
+      ]);
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining("starting seen without the daemon")]);
-      const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env });
       expect([called.exitCode, called.stderr]).toEqual([4, expect.stringContaining("The daemon stopped answering")]);
     } finally {
       process.kill(pid, "SIGCONT");

@@ -1,4 +1,7 @@
-/** The Helm chart, rendered by Helm and checked against the schemas of Kubernetes. */
+/**
+ * The Helm chart, rendered by Helm and checked against the schemas of Kubernetes. It is not installed: Debian has an `etcd`, but neither Debian nor npm
+ * has a `kube-apiserver` of a version that the chart supports.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { executable } from "../support/claudikins.ts";
 import { chart, type Helm, helmNote, objectNamed, openHelm } from "../support/helm.ts";

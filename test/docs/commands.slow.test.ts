@@ -2,6 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { atMostAtOnce } from "../support/at-once.ts";
 import { executable, root } from "../support/claudikins.ts";
 import { eventually } from "../support/eventually.ts";
 import { runProgram, shellLine } from "../support/process.ts";
@@ -142,7 +143,7 @@ ${toml}
     return { command, exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}`, stdout };
   }
 
-  /** Interrupts the command after a second. */
+  /** Interrupts the command when it has said something. */
   async interrupted(line: string) {
     const child = Bun.spawn(["bash", "-c", `exec ${line}`], {
       cwd: this.cwd,
@@ -150,10 +151,14 @@ ${toml}
       stdout: "pipe",
       stderr: "pipe",
     });
-    const timer = setTimeout(() => child.kill("SIGINT"), 1_000);
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    clearTimeout(timer);
-    const said = stdout + stderr;
+    let said = "";
+    const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+      for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+        if (said === "") child.kill("SIGINT");
+        said += text;
+      }
+    };
+    await Promise.all([read(child.stdout), read(child.stderr)]);
     await child.exited;
     return { exitCode: child.exitCode, said };
   }
@@ -265,7 +270,7 @@ const runs = blocks.flatMap(({ name, commands }): [string, string[]][] => {
   return here.length > 0 ? [[name, here]] : [];
 });
 
-test.each(runs)("%s succeeds", async (_, commands) => {
+async function succeed(commands: readonly string[]): Promise<void> {
   await using home = new Home(commands[0] ?? "");
   const done = new Set<string>();
   for (const command of commands) {
@@ -277,7 +282,11 @@ test.each(runs)("%s succeeds", async (_, commands) => {
       expect({ command, said, isWell: exitCode === 0 || exitCode === 130 }).toEqual({ command, said, isWell: true });
     } else await home.succeeds(await withIds(command, home));
   }
-});
+}
+
+const aFewAtOnce = atMostAtOnce(3);
+
+test.concurrent.each(runs)("%s succeeds", (_, commands) => aFewAtOnce(() => succeed(commands)));
 
 test("every reason not to run a command is needed", () => {
   const all = blocks.flatMap(({ commands }) => commands);

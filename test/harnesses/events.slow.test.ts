@@ -15,6 +15,9 @@ const rounds = async (index: number) => {
   expect(deaths).toBeGreaterThan(0);
 };
 
-test("every event is run once while processes of a user are killed and frozen", () => rounds(0));
+// A round waits more than it computes, so both run at the same time.
+test.concurrent("every event is run once while processes of a user are killed and frozen", () => rounds(0));
 
-test.skipIf(postgresNote !== "")(`every event is run once while replicas are killed${postgresNote}`, () => rounds(3));
+test.concurrent.skipIf(postgresNote !== "")(`every event is run once while replicas are killed${postgresNote}`, () =>
+  rounds(3),
+);

@@ -299,8 +299,8 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using opened = await open();
       const { page } = opened;
       await page.keyboard.press("3");
-      const allowed = page.getByRole("switch", { name: "merge may be called" });
-      await allowed.click();
+      const merge = page.getByLabel("State of github.merge");
+      await merge.selectOption("deny");
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
       expect(auditLines(scene.env).at(-1)).toMatchObject({
         decision: "policy",
@@ -308,16 +308,16 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
         changes: [{ at: "mcpServers.github.deny", after: '["merge"]' }],
         by: { place: "page" },
       });
-      expect(await allowed.getAttribute("aria-checked")).toBe("false");
+      await until(async () => (await merge.inputValue()) === "deny");
       expect(config()).toBe(text.replace('"github-mcp" }', '"github-mcp", "deny": ["merge"] }'));
-      await allowed.click();
-      await page.getByText("Saved in the config: github.merge may be called").waitFor();
+      await merge.selectOption("allow");
+      await page.getByText("Saved in the config: github.merge may be called without a question").waitFor();
       expect(config()).toBe(text);
-      await page.getByLabel("When you are asked about merge").selectOption("always");
-      await page.getByText("Saved in the config: github.merge will always ask").waitFor();
+      await merge.selectOption("ask");
+      await page.getByText("Saved in the config: github.merge waits for a person at each call").waitFor();
       expect(config()).toBe(text.replace('"github-mcp" }', '"github-mcp", "confirm": {"merge":"always"} }'));
-      await page.getByLabel("When you are asked about list_issues").selectOption("destructive");
-      await until(async () => /"merge":"always", ?"list_issues": ?"destructive"/.test(config()));
+      await page.getByLabel("State of github.list_issues").selectOption("ask");
+      await until(async () => /"merge":"always", ?"list_issues": ?"always"/.test(config()));
     });
 
     test("has doors, rules, labels and edits in a view of its own, where they are added and removed", async () => {
@@ -374,23 +374,21 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await using one = await open();
       await using other = await open();
       for (const { page } of [one, other]) await page.keyboard.press("3");
-      await one.page.getByLabel("When you are asked about merge").selectOption("always");
-      await until(
-        async () => (await other.page.getByLabel("When you are asked about merge").inputValue()) === "always",
-      );
+      await one.page.getByLabel("State of github.merge").selectOption("ask");
+      await until(async () => (await other.page.getByLabel("State of github.merge").inputValue()) === "ask");
     });
 
     test("is not written if another line of the config has precedence, and the page says which", async () => {
       await using opened = await open();
       const { page } = opened;
       await page.keyboard.press("3");
-      const allowed = page.getByRole("switch", { name: "merge may be called" });
-      await allowed.click();
+      const merge = page.getByLabel("State of github.merge");
+      await merge.selectOption("deny");
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
       const stricter = config().replace("},\n}", '},\n  "policy": { "deny": ["github.m*"] },\n}');
       scene.folder.write(".config/claudikins/claudikins.json", stricter);
       await page.getByText('It is denied in the config by mcpServers.github.deny[0], "merge"').waitFor();
-      await allowed.click();
+      await merge.selectOption("allow");
       await page.locator(".notice.failure").waitFor();
       expect(await notice(page)).toContain(
         'github.merge stays switched off: it is denied in the config by policy.deny[0], "github.m*"',
@@ -404,7 +402,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       await page.keyboard.press("3");
       const changed = text.replace("My servers", "Our servers");
       scene.folder.write(".config/claudikins/claudikins.json", changed);
-      await page.getByRole("switch", { name: "merge may be called" }).click();
+      await page.getByLabel("State of github.merge").selectOption("deny");
       await page.getByText("Saved in the config").waitFor();
       expect(config()).toBe(changed.replace('"github-mcp" }', '"github-mcp", "deny": ["merge"] }'));
     });
@@ -648,7 +646,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     await page.keyboard.press("/");
     await page.keyboard.type("9999");
     expect(await rows.allInnerTexts()).toEqual([expect.stringContaining("tool_9999")]);
-    await page.getByRole("switch").click();
+    await page.getByLabel("State of big.tool_9999").selectOption("deny");
     await page.getByText("Saved in the config: big.tool_9999 is denied").waitFor();
   });
 
@@ -724,7 +722,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
     await page.getByRole("button", { name: "Approve once" }).click();
     await cards(page).waitFor({ state: "detached" });
     await page.keyboard.press("3");
-    await page.getByRole("switch").click();
+    await page.locator(".tool select").selectOption("deny");
     await page.getByText("Saved in the config", { exact: false }).waitFor();
     const { mcpServers } = JSON.parse(readFileSync(hostile.config, "utf8"));
     expect(mcpServers[name].deny).toEqual([name]);
@@ -773,7 +771,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
       expect(await focused(page)).toStartWith("list_issues");
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Tab");
-      await page.keyboard.press("Space");
+      await page.keyboard.press("d");
       await page.getByText("Saved in the config: github.merge is denied").waitFor();
     });
 

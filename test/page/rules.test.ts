@@ -102,8 +102,8 @@ test("each change of the config on the page is undone by its id, with the commen
   scene.folder.write(".config/claudikins/claudikins.json", text);
   const tool = { server: "github", tool: "create_issue" };
   const changes: [path: string, body: object][] = [
-    ["policy", { ...tool, access: "denied" }],
-    ["policy", { ...tool, confirm: "always" }],
+    ["policy/states", { tools: [tool], state: "deny" }],
+    ["policy/states", { tools: [tool], state: "ask" }],
     ["rules", { server: "github", tool: "get_*", isNew: false, access: "allowed" }],
     ["rules", { ...tool, isNew: true, confirm: "always" }],
     ["rules/labels", { ...tool, labels: ["private"] }],
@@ -118,7 +118,7 @@ test("each change of the config on the page is undone by its id, with the commen
     expect((await ask("policy/undo", { undo })).ok).toBe(true);
     expect(readFileSync(scene.config, "utf8")).toBe(text);
   }
-  const unchanged = await ask("policy", { ...tool, access: "allowed" });
+  const unchanged = await ask("policy/states", { tools: [tool], state: "allow" });
   expect(await unchanged.json()).not.toHaveProperty("undo");
 });
 

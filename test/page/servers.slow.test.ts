@@ -141,16 +141,15 @@ describe.skipIf(chromiumPath === undefined)(`Servers in Chromium${browserNote}`,
       await page.getByText(`Undone: "${what}"`).waitFor();
       expect(config()).toBe(text(fixture("echo")));
     };
-    await page.getByRole("switch", { name: "echo may be called" }).click();
+    const state = page.getByLabel("State of echo.echo");
+    await state.selectOption("deny");
     await page.getByText("Saved in the config: echo.echo is denied").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await isSame("echo.echo is denied");
-    await page.getByLabel("When you are asked about echo").selectOption("always");
-    await page.getByText("Saved in the config: echo.echo will always ask").waitFor();
-    // The same words as in the table of all tools.
-    await page.getByRole("switch", { name: "echo may be called" }).getByText("Asks first").waitFor();
+    await state.selectOption("ask");
+    await page.getByText("Saved in the config: echo.echo waits for a person at each call").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
-    await isSame("echo.echo will always ask");
+    await isSame("echo.echo waits for a person at each call");
     await button(page, "Disable").click();
     await page.getByText("Disabled echo").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();

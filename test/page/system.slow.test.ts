@@ -1,7 +1,7 @@
 /** The view System in a real browser: secrets, the audit log and its check, versions, and real daemons. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Browser, BrowserContextOptions } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { version } from "../../src/base/version.ts";
 import { secretsFile, storeFile } from "../../src/config/locations.ts";
 import { setNamedSecret } from "../../src/config/secrets/change.ts";
@@ -27,10 +27,17 @@ const needing = (secret: string): SceneServer => ({
 
 const by = { place: "terminal", user: "ada", pid: 7, terminal: true, parent: "bash" } as const;
 
-async function show(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+/** Opens the view. `prepare` gets the page before the view has asked for anything: later, it asks every five seconds. */
+async function show(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+  prepare?: (page: Page) => Promise<unknown>,
+): Promise<WatchedPage> {
   const opened = await openPage(browser, url, { reducedMotion: "reduce", ...options });
   opened.page.setDefaultTimeout(15_000);
   await opened.page.locator("main .panel").first().waitFor();
+  await prepare?.(opened.page);
   await opened.page.keyboard.press("8");
   await opened.page.getByRole("heading", { name: "Secrets" }).waitFor();
   return opened;
@@ -235,14 +242,15 @@ describe.skipIf(chromiumPath === undefined)(`the view System in Chromium${browse
           { decision: "denied", server: name, tool: name, why: name },
           { decision: "revoked", person: { id: "0123456789abcdef", name } },
         );
-        await using opened = await open(colours);
-        const { page } = opened;
         const daemon = { pid: 4711, version, startedAt: Date.now(), calls: { running: 1, done: 2 }, hasPage: true };
         const daemons = {
           running: [{ ...daemon, config: name, memoryBytes: 9e7, servers: [{ name, pid: 5 }], isOwn: true }],
           silent: [{ pid: 9, config: name, log: name }],
         };
-        await page.route("**/api/daemons", (route) => route.fulfill({ json: daemons }));
+        await using opened = await show(browser, scene.url, colours, (page) =>
+          page.route("**/api/daemons", (route) => route.fulfill({ json: daemons })),
+        );
+        const { page } = opened;
         await page.getByText("It runs, but does not answer").waitFor();
         await page.locator(".audit-rows .row").last().click();
         await page.getByRole("button", { name: "Set KK" }).click();

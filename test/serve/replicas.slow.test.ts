@@ -9,6 +9,7 @@ import { type HttpServe, httpServe, rawSession, resultText } from "../support/ht
 import { ownFolder } from "../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../support/postgres.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
+import { killReplica } from "../support/replicas.ts";
 import { fixture } from "../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -80,10 +81,8 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     await eventually(
       async () => (await server.run(url, "SELECT 1 FROM claudikins.calls WHERE state = 'answered'")).length,
     );
-    first.signal("SIGKILL" as "SIGTERM");
-    await first.exited;
+    await killReplica(first, server, url);
     const resume = await agent(second.url);
-    // The session of the first replica counts as open until its lease has ended.
     await eventually(async () => (await resume({ resume: id })) === "done", { everyMs: 500 });
     expect(calls()).toEqual([
       ["act", "one"],

@@ -47,3 +47,15 @@ export async function openReplicas(
     },
   };
 }
+
+/**
+ * Kills a replica, and ends its leases at once. By themselves they end after 15 seconds, like those of the replica that stands still in
+ * `test/serve/replicas/sessions.slow.test.ts`.
+ */
+export async function killReplica(replica: HttpServe, server: PostgresFixture, database: string): Promise<void> {
+  process.kill(replica.pid, "SIGKILL");
+  await replica.exited;
+  const { origin } = new URL(replica.url);
+  const ended = await server.run(database, `DELETE FROM claudikins.owners WHERE url = '${origin}' RETURNING name`);
+  if (ended.length === 0) throw new Error(`no lease is that of ${origin}`);
+}

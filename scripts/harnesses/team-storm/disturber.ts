@@ -9,6 +9,8 @@ import { doorOf, type Site, subjectOf } from "./site.ts";
 /** A disturbance that was made. Times are in milliseconds since 1970. */
 export interface Made {
   kind: Disturbance["kind"];
+  /** The kind, and the replica or the table. */
+  name: string;
   from: number;
   /** When its effect had ended. Undefined until then. */
   to?: number;
@@ -52,10 +54,10 @@ export class Disturber {
     const beginning = Date.now();
     const running = plan.map(async (disturbance) => {
       await Bun.sleep(Math.max(0, beginning + disturbance.atMs - Date.now()));
-      const made: Made = { kind: disturbance.kind, from: Date.now() };
+      const made: Made = { kind: disturbance.kind, name: disturbance.kind, from: Date.now() };
       if (!(await this.#make(disturbance, made))) return;
       made.to = Date.now();
-      this.#report(`${((made.to - beginning) / 1_000).toFixed(1)} s: over is ${disturbance.kind}`);
+      this.#report(`${((made.to - beginning) / 1_000).toFixed(1)} s: over is ${made.name}`);
     });
     await Promise.all(running);
   }
@@ -69,10 +71,10 @@ export class Disturber {
     const isOneLess = kind === "kill" || kind === "freeze" || kind === "drain";
     if (isOneLess && (replica === undefined || (serving.length === 1 && this.#usual > 1))) return false;
     this.made.push(made);
-    const of = isOneLess ? ` of the replica at ${replica!.port}` : table === undefined ? "" : ` of ${table}`;
-    this.#report(
-      `${(atMs / 1_000).toFixed(1)} s: ${kind}${of}${kind === "freeze" || kind === "lock" ? ` for ${forMs / 1_000} s` : ""}`,
-    );
+    if (isOneLess) made.name += ` of the replica at ${replica!.port}`;
+    if (table !== undefined) made.name += ` of ${table}`;
+    const long = kind === "freeze" || kind === "lock" ? ` for ${forMs / 1_000} s` : "";
+    this.#report(`${(atMs / 1_000).toFixed(1)} s: ${made.name}${long}`);
     switch (kind) {
       case "kill":
         await this.#replicas.kill(replica!);
@@ -100,7 +102,7 @@ export class Disturber {
         await postgres.cut(database);
         break;
       case "lock": {
-        const lock = `LOCK TABLE claudikins.${table} IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(${forMs / 1_000})`;
+        const lock = `LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(${forMs / 1_000})`;
         await postgres.run(database, `DO $$ BEGIN ${lock}; END $$`);
         break;
       }

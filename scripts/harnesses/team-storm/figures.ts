@@ -1,4 +1,5 @@
 /** The figures of a storm, and how they are shown. */
+import type { Felt } from "./canary.ts";
 import type { Made } from "./disturber.ts";
 
 export interface StormOptions {
@@ -23,6 +24,8 @@ export interface StormResult extends StormOptions {
   calls: { far: number; near: number };
   tokens: { refreshed: number; exchanged: number };
   disturbances: Made[];
+  /** During each disturbance of a trial. */
+  felt: Felt[];
   /** The highest resident size of each replica. */
   replicasMb: number[];
   database: { connections: number; mb: number };

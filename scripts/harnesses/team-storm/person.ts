@@ -159,7 +159,8 @@ export function executionIn(text: string): string | undefined {
 /** An answer that is not what the program returns. */
 export class WrongAnswer extends Error {}
 
-function textOf(error: unknown): string {
+/** An error with its status and its cause. */
+export function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { status } = error as { status?: unknown };
   return `${error.name}${status === undefined ? "" : ` ${status}`}: ${error.message}${error.cause === undefined ? "" : ` (${textOf(error.cause)})`}`;

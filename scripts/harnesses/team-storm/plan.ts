@@ -27,7 +27,7 @@ export interface Disturbance {
   forMs: number;
   /** Which of the replicas, or of the people, as a share of their number. */
   which: number;
-  /** The table that is locked. */
+  /** The table that is locked, with its schema. */
   table?: string;
 }
 

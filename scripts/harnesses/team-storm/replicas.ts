@@ -36,7 +36,8 @@ export class Replicas implements AsyncDisposable {
     this.#sessionIdle = sessionIdle;
   }
 
-  async start(): Promise<void> {
+  /** `program` is another executable than that of this checkout. */
+  async start(program = executable()): Promise<void> {
     const { folder, ports, env } = this.#site;
     const port = ports.find((each) => !this.#running.some((replica) => replica.port === each));
     if (port === undefined) throw new Error("no port is left for a replica");
@@ -48,7 +49,7 @@ export class Replicas implements AsyncDisposable {
         env,
         port: String(port),
         token: "kept",
-        command: [executable()],
+        command: [program],
       });
     } catch (error) {
       this.#forget(replica);

@@ -92,7 +92,8 @@ export async function openSite(people: number, replicas: number): Promise<Site> 
 }
 
 function accountsOf(people: number): Record<string, Account> {
-  const agents = Array.from({ length: people }, (_, person): [string, Account] => {
+  // The last one begins the small programs of a trial.
+  const agents = Array.from({ length: people + 1 }, (_, person): [string, Account] => {
     return [subjectOf(person), { groups: [`${doorOf(person)}-team`] }];
   });
   const leads = approvers.map((each): [string, Account] => [each, { groups: ["leads"] }]);

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { Random } from "../random.ts";
 import { beAsked, cancel, execute, intrude, useFiles, useOwn, visitPage } from "./activities.ts";
 import { Approver } from "./approver.ts";
+import { Canary } from "./canary.ts";
 import { Disturber } from "./disturber.ts";
 import { percentile, type StormOptions, type StormResult } from "./figures.ts";
 import { Oracle } from "./oracle.ts";
@@ -43,17 +44,21 @@ export interface Storm extends StormOptions {
   calmMs?: number;
   /** Whether the call log must have each call that servers got. Calls of a replica that was killed may be missing. */
   hasAllCalls?: boolean;
+  /** Whether it is measured what each disturbance does to people, and compared with the figures of the docs. */
+  isMeasured?: boolean;
+  /** The executable of the first replicas. Those that are started later have that of this checkout. */
+  before?: string;
   report?: (line: string) => void;
 }
 
 export async function teamStorm(storm: Storm): Promise<StormResult> {
-  const { report = () => {}, plan, calmMs = 0, hasAllCalls = false, ...options } = storm;
+  const { report = () => {}, plan, calmMs = 0, hasAllCalls = false, isMeasured = false, before, ...options } = storm;
   const { seed, seconds, people: count, replicas: usual, isCalm } = options;
   await using site = await openSite(count, usual);
   const wrong: string[] = [];
   // People who pause for long must not find a session that was ended for it where no error is allowed.
   await using replicas = new Replicas(site, wrong, calmMs > 0 ? "10m" : undefined);
-  await Promise.all(Array.from({ length: usual }, () => replicas.start()));
+  await Promise.all(Array.from({ length: usual }, () => replicas.start(before)));
   await ready(site);
   const oracle = new Oracle(isCalm, wrong, performance.now() + calmMs);
   report(`${count} people, ${usual} replicas behind ${site.balancer.kind}`);
@@ -62,6 +67,8 @@ export async function teamStorm(storm: Storm): Promise<StormResult> {
     (_, number) => new Person(number, new Random(seed, number), site, oracle),
   );
   const fail = (kind: string, more: string) => oracle.fail(kind, more);
+  const canary = new Canary(new Person(count, new Random(seed, count), site, oracle), replicas, oracle);
+  if (isMeasured) await canary.start();
   const disturber = new Disturber({ site, replicas, usual, people: count, report, fail });
   const [database, stopWatch] = watchDatabase(site);
   const ending = new AbortController();
@@ -75,6 +82,7 @@ export async function teamStorm(storm: Storm): Promise<StormResult> {
   const parked = await Promise.all(people.map((person) => work(person, { people: count, pauseMs, deadline })));
   const worked = { count: oracle.times.length, seconds };
   await disturbing;
+  await canary.stop();
   report("the storm is over, and the programs end");
   await Promise.all(people.map((person, place) => finish(person, parked[place]!, replicas)));
   await endOfExecutions(site, oracle);
@@ -102,6 +110,7 @@ export async function teamStorm(storm: Storm): Promise<StormResult> {
     calls: { far: site.far.calls.length, near: nearCalls(site).length },
     tokens: { refreshed: site.accounts.refreshed.length, exchanged: site.provider.exchanges.length },
     disturbances: disturber.made,
+    felt: isMeasured ? canary.judge(disturber.made) : [],
     replicasMb: replicas.peaksMb,
     database,
     wrong: oracle.wrong,

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { ownCredentials } from "../../app/own-credentials.ts";
 import { messageOf } from "../../base/errors.ts";
 import { dated, openLog } from "../../base/log.ts";
+import { atMost } from "../../base/time-limit.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
 import { savedProgramsOf } from "../../config/saved-programs-place.ts";
 import { watchedFiles } from "../../config/watched-config.ts";
@@ -59,7 +60,7 @@ export default command({
 
 /** Waits a moment. Returns whether to go on. */
 async function waited(interrupted: AbortSignal): Promise<boolean> {
-  await Promise.race([Bun.sleep(anotherLookMs), new Promise<void>((resolve) => onAbort(interrupted, resolve))]);
+  await atMost(anotherLookMs, new Promise<void>((resolve) => onAbort(interrupted, resolve)));
   return !interrupted.aborted;
 }
 

@@ -73,9 +73,11 @@ export default command({
     if (args["record-file"] !== undefined && args["dry-run"]) {
       throw new ClaudikinsError("USAGE", "--record-file cannot be used with --dry-run");
     }
+    let flags = args;
     if (!args.record && args["record-file"] === undefined && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ source, limits, check: args.check }, args, io);
-      if (done)
+      if (done === "silent") flags = { ...args, "no-daemon": true };
+      else if (done)
         return await writeAnswer(await outcomeAnswer(done.outcome, formOf(args, done.folders), io), args.json, io);
     }
     // The worker starts on another core while the rest is loaded.
@@ -87,7 +89,7 @@ export default command({
       import("../../programs/execution/executions.ts"),
     ]);
     await using wire = await openWire(args, io);
-    await using app = await openApp(io, args, {
+    await using app = await openApp(io, flags, {
       sandbox,
       sharing: "shell",
       ownMeanwhile: true,

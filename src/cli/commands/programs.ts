@@ -291,9 +291,11 @@ export const run = command({
     }
     const form = (folders: OutputFolders) => ({ json: args.json === true, output: args.output, folders });
     const { mayUseDaemon, runInDaemon } = await import("../daemon/with-daemon.ts");
+    let flags = args;
     if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ program: name, input, limits }, args, io);
-      if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
+      if (done === "silent") flags = { ...args, "no-daemon": true };
+      else if (done) return await writeAnswer(await outcomeAnswer(done.outcome, form(done.folders), io), args.json, io);
     }
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * megabyte);
@@ -303,7 +305,7 @@ export const run = command({
       import("../terminal/at-terminal.ts"),
       import("../terminal/progress.ts"),
     ]);
-    await using app = await openApp(io, args, {
+    await using app = await openApp(io, flags, {
       sandbox,
       sharing: "shell",
       waitsForApprovals: true,

@@ -59,17 +59,19 @@ interface RunInDaemon {
 }
 
 /**
- * Runs a program in the daemon, where its servers are, if one is running and answers. Undefined otherwise: nothing was done. An
- * interruption cancels the program, and the outcome says so. Throws what the daemon throws.
+ * Runs a program in the daemon, where its servers are, if one is running and answers. Otherwise nothing was done: `silent` if one is running
+ * and does not answer, so that its servers cannot be used either. An interruption cancels the program, and the outcome says so. Throws what the
+ * daemon throws.
  */
 export async function runInDaemon(
   program: (Pick<ExecuteRequest, "source" | "check"> | SavedRun) & Pick<ExecuteRequest, "limits">,
   flags: ConfigFlags,
   io: Io,
-): Promise<RunInDaemon | undefined> {
+): Promise<RunInDaemon | "silent" | undefined> {
   const { client, caller } = await daemonOf(flags, io);
   // A daemon that has stopped would run the program when it goes on, and nobody knows when.
-  if (!(await client.isThere())) return undefined;
+  const found = await client.look();
+  if (found !== "answers") return found === "silent" ? "silent" : undefined;
   const id = newId(Date.now());
   const forget = onAbort(io.interrupted, () => void client.postToRunning("/cancel", { id }).catch(() => {}));
   try {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ClaudikinsError, messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
+import { atMost } from "../../base/time-limit.ts";
 import { hourMs, minuteMs } from "../../base/units.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
@@ -192,7 +193,7 @@ export class DeliveryRunner {
 
   /** Resolves when no command and no webhook is under way, or when that takes too long. Never rejects. */
   async notified(): Promise<void> {
-    await Promise.race([Promise.allSettled(this.#notifying), Bun.sleep(lastNotificationMs)]);
+    await atMost(lastNotificationMs, Promise.allSettled(this.#notifying));
   }
 
   /** With `isPatient`, waits for a process that has claimed the delivery by another clock, and is about to store its execution. */

@@ -31,7 +31,7 @@ import { healthAnswer } from "./health.ts";
 import { listen } from "./listen.ts";
 import { type ModernLimits, ModernRequests } from "./modern-requests.ts";
 import { PersonPlaces } from "./person-places.ts";
-import { HttpRefusal, invalidMessage, LeavingRefusal } from "./refusal.ts";
+import { HttpRefusal, invalidMessage, LeavingRefusal, MovedRefusal } from "./refusal.ts";
 import { misdirected } from "./replicas/pass.ts";
 import { forwardHeader, type Replicas } from "./replicas/replicas.ts";
 import { isWebhook, ScheduledPrograms } from "./scheduled-programs.ts";
@@ -295,12 +295,13 @@ export class FrontDoor {
     if (error instanceof HttpRefusal) {
       log.debug(line);
       // The other replica looks again who has the session.
-      const isPassed = error instanceof LeavingRefusal && request.headers.has(forwardHeader);
+      const isElsewhere = error instanceof LeavingRefusal || error instanceof MovedRefusal;
+      const isPassed = isElsewhere && request.headers.has(forwardHeader);
       return (isPassed ? new HttpRefusal(misdirected, error.message) : error).response();
     }
     log.warn(line);
     if (toClaudikinsError(error).code === "DATABASE_UNAVAILABLE") {
-      return new HttpRefusal(503, "The database cannot be reached", { "retry-after": "5" }).response();
+      return new HttpRefusal(503, messageOf(error), { "retry-after": "5" }).response();
     }
     return new HttpRefusal(500, "claudikins failed: see its log for the cause").response();
   }
@@ -344,15 +345,27 @@ export class FrontDoor {
     const body = () => textOf(request, this.#options.maxBodyBytes);
     const { address: client, person } = caller;
     const arrived = { request, path: at.path, address: client, stayOpen, body };
-    const own = replicas && !forwarded ? await replicas.passSession(arrived) : request;
+    const answerHere = async (own: Request): Promise<Response> => {
+      const known = { request: own, path: at.path, caller, stayOpen, isForwarded: forwarded !== undefined };
+      if (person) {
+        using place = await this.#people.of(person, at.door);
+        return await this.#answerAt(place.opened, known);
+      }
+      const place = at.path === path ? this.#whole : await this.#doorNamed(at.path.slice(1));
+      return this.#answerAt(place, known);
+    };
+    if (!replicas || forwarded) return answerHere(request);
+    const own = await replicas.passSession(arrived);
     if (own instanceof Response) return own;
-    const known = { request: own, path: at.path, caller, stayOpen, isForwarded: forwarded !== undefined };
-    if (person) {
-      using place = await this.#people.of(person, at.door);
-      return await this.#answerAt(place.opened, known);
+    try {
+      return await answerHere(own);
+    } catch (error) {
+      if (!(error instanceof MovedRefusal)) throw error;
+      // The session was looked for before the body was read.
+      const moved = { ...arrived, request: own, body: () => textOf(own, this.#options.maxBodyBytes) };
+      const again = await replicas.passSession(moved);
+      return again instanceof Response ? again : answerHere(again);
     }
-    const place = at.path === path ? this.#whole : await this.#doorNamed(at.path.slice(1));
-    return this.#answerAt(place, known);
   }
 
   async #answerAt(place: Place, arrived: Arrived): Promise<Response> {

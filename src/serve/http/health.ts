@@ -2,6 +2,7 @@
 import type { App } from "../../app/app.ts";
 import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { atMost } from "../../base/time-limit.ts";
 
 /** Time in which `/readyz` answers. Probes and balancers usually wait for two seconds or more. */
 const readyWithinMs = 1_500;
@@ -47,9 +48,12 @@ async function readiness(state: HealthState): Promise<Status> {
   const { app, log } = state;
   const check = checking.get(app) ?? checked(state).finally(() => checking.delete(app));
   checking.set(app, check);
-  const late = Symbol();
-  const status = await Promise.race([check, Bun.sleep(readyWithinMs).then((): typeof late => late)]);
-  if (status !== late) return status;
+  let status: Status | undefined;
+  const known = check.then((found) => {
+    status = found;
+  });
+  await atMost(readyWithinMs, known);
+  if (status) return status;
   log.warn(`not ready: the store has not answered within ${readyWithinMs / 1_000} s`);
   return "no store";
 }

@@ -68,6 +68,13 @@ export class LeavingRefusal extends HttpRefusal {
   }
 }
 
+/** Another replica has just taken the session over. It answers the request, if it gets it. */
+export class MovedRefusal extends HttpRefusal {
+  constructor() {
+    super(503, "Another replica has just taken the session over: send the request again", { "retry-after": "1" });
+  }
+}
+
 /** Clients start a new session when they get this status. */
 export function noSession(): HttpRefusal {
   return new HttpRefusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);

@@ -9,7 +9,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { App } from "../../app/app.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import { isObject, type JsonObject, parsedJson, stringsIn } from "../../base/json-object.ts";
 import type { Log } from "../../base/log.ts";
 import { sha256 } from "../../base/sha256.ts";
@@ -34,7 +34,7 @@ import {
   requireValid,
 } from "./clients.ts";
 import { accessEnded, replicaEnded, serverEnded } from "./forced-end.ts";
-import { HttpRefusal, LeavingRefusal, noSession } from "./refusal.ts";
+import { HttpRefusal, LeavingRefusal, MovedRefusal, noSession } from "./refusal.ts";
 import type { OwnSession, SharedSessions } from "./replicas/shared-sessions.ts";
 import { SessionTransport, type SharedOptions, type TransportOptions } from "./transport.ts";
 
@@ -110,7 +110,7 @@ export class HttpSessions {
 
   /**
    * Finds a session, or takes it over from a replica that is dead. Throws an HttpRefusal if the session does not exist, or another token or
-   * person began it.
+   * person began it, and a MovedRefusal if another replica has just taken it over, or is alive again.
    */
   async find(id: string, caller: Caller): Promise<SessionTransport> {
     const digest = sha256(id);
@@ -121,6 +121,7 @@ export class HttpSessions {
       (this.#shared && !this.#isLeaving ? await this.#adopt(id, this.#shared, caller) : undefined);
     // Another replica has it, or takes it.
     if (this.#isLeaving && (!session || session.transport.isMoved)) throw new LeavingRefusal();
+    if (!session && (await this.#shared?.isElsewhere(digest))) throw new MovedRefusal();
     if (!session || session.owner !== caller.owner) throw noSession();
     session.use();
     return session.transport;
@@ -205,8 +206,9 @@ export class HttpSessions {
       shared.adopted(digest);
       return session;
     } catch (error) {
-      // Nobody has it now.
-      shared.end(digest, false);
+      // Nobody has it now. The next request may find the database again.
+      if (toClaudikinsError(error).code === "DATABASE_UNAVAILABLE") await shared.handOver([digest]).catch(() => {});
+      else shared.end(digest, false);
       throw error;
     }
   }

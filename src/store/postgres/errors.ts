@@ -39,8 +39,12 @@ export function isSlow(error: unknown): boolean {
   return slow.includes(codeOf(error) ?? "");
 }
 
+/** Our own code for a database that is connected and does not answer. */
+const silent = "CLAUDIKINS_ANSWER_TIMEOUT";
+
+/** The error for work that was not answered in time. Its connection counts as lost. */
 export function noAnswer(): Error {
-  return new Bun.SQL.PostgresError("The database does not answer", { code: "ERR_POSTGRES_CONNECTION_TIMEOUT" });
+  return new Bun.SQL.PostgresError("The database does not answer", { code: silent });
 }
 
 /** The error for callers. */
@@ -78,7 +82,7 @@ function explained(code: string, error: unknown): [message: string, hint: string
     const certificate = "Check sslmode and sslrootcert in CLAUDIKINS_DATABASE, and the certificate of the server.";
     return ["The database cannot be reached with TLS", certificate];
   }
-  if (slow.includes(code)) {
+  if (slow.includes(code) || code === silent) {
     return [
       "The database has not answered in time: another program locks its tables, or it has too much to do",
       "Try again. To see who holds the lock: SELECT pid, query, pg_blocking_pids(pid) FROM pg_stat_activity.",

@@ -12,6 +12,7 @@ import type {
 import { all, first, run } from "../work.ts";
 import type { Connections } from "./connections.ts";
 import { isAliveIn, leaseHolds, type Owners } from "./owners.ts";
+import { storedSize } from "./room.ts";
 
 export function replicaRows(connections: Connections, owners: Owners): ReplicaRows {
   return {
@@ -45,7 +46,7 @@ export function replicaRows(connections: Connections, owners: Owners): ReplicaRo
 const teamState = `SELECT
   (SELECT count(DISTINCT replica) FROM claudikins.owners WHERE url IS NOT NULL AND ${leaseHolds})::int AS replicas,
   (SELECT count(*) FROM claudikins.executions WHERE state = 'open' AND program IS NOT NULL)::int AS programs,
-  (SELECT coalesce(sum(bytes), 0) FROM claudikins.stored_bytes) AS bytes`;
+  (${storedSize}) AS bytes`;
 
 const columns = "kind, id, value, ends_at";
 

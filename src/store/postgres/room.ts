@@ -7,7 +7,7 @@ import type { Connections } from "./connections.ts";
 import type { Querying } from "./querying.ts";
 
 /** Time for which the size of the stored pages is remembered. */
-const roomKnownMs = 3_000;
+export const roomKnownMs = 3_000;
 
 /** Parts of the count. Each connection changes one of them, so that transactions do not wait for each other. */
 const countParts = 1_024;
@@ -81,6 +81,9 @@ export async function beginCounting(querying: Querying): Promise<void> {
   await querying.script(counting);
 }
 
+/** Reads how many bytes stored programs have. */
+export const storedSize = "SELECT coalesce(sum(bytes), 0) AS bytes FROM claudikins.stored_bytes";
+
 export class Room {
   readonly #connections: Connections;
   #bytes = 0;
@@ -105,8 +108,7 @@ export class Room {
   }
 
   async #look(): Promise<void> {
-    const sum = "SELECT coalesce(sum(bytes), 0) AS bytes FROM claudikins.stored_bytes";
-    const row = await this.#connections.each((querying) => querying.get<{ bytes: number }>(sum));
+    const row = await this.#connections.each((querying) => querying.get<{ bytes: number }>(storedSize));
     this.#bytes = row?.bytes ?? 0;
     this.#lookedAt = performance.now();
   }

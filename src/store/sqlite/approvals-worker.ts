@@ -26,7 +26,7 @@ export interface Changed {
 
 /** Throws FILE_NOT_WRITABLE, and POLICY_DENIED if too much is open. */
 async function makeChange({ change, file, by, now }: ChangeJob): Promise<Changed> {
-  const database = await openDatabase(file, { isWriter: true });
+  const database = await openDatabase(file);
   try {
     return { rows: JSON.stringify(transact(database, () => changeApprovals(change, by, now))) };
   } catch (cause) {

@@ -5,8 +5,12 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { systemCodeOf } from "../../base/errors.ts";
+import { statsOf } from "../../base/files.ts";
+import { OffThread } from "../../base/off-thread.ts";
+import { megabyte } from "../../base/units.ts";
 import { databaseBusyMs } from "../limits.ts";
 import { ofNothing, type Database as Shared, type Work } from "../work.ts";
+import type { CheckpointJob } from "./checkpoint-worker.ts";
 import { openDatabase, workIn } from "./database.ts";
 
 /** How often the database is looked at for changes of others, while a listener waits for them. */
@@ -27,11 +31,24 @@ export async function writeTo<T>(database: Database, work: () => Work<T>): Promi
   }
 }
 
+/** A write-ahead log of this size is copied into the database by a worker. The store's own thread does it with less, while it works. */
+const longLogBytes = 16 * megabyte;
+
+/** The size of the log is looked at after this many writes. A look takes 2 µs. */
+const writesBetweenLooks = 20;
+
+/** Time for a worker to copy the log. A worker that is ended leaves nothing half done. */
+const checkpointMs = 60_000;
+
+const checkpoints = new OffThread<CheckpointJob, object>("./store/sqlite/checkpoint-worker.ts", { maxWorkers: 1 });
+
 export class Connection implements Shared, AsyncDisposable {
   readonly file: string;
   readonly #listeners = new Set<() => void>();
   #opening: Promise<Database> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #writes = 0;
+  #checkpoint: Promise<unknown> | undefined;
   /** The version of the data that the listeners know. */
   #known: number | undefined;
 
@@ -45,7 +62,7 @@ export class Connection implements Shared, AsyncDisposable {
   }
 
   #opened(): Promise<Database> {
-    this.#opening ??= openDatabase(this.file, { isDurable: false }).catch((error: unknown) => {
+    this.#opening ??= openDatabase(this.file, { isDurable: false, checkpoints: false }).catch((error: unknown) => {
       // The next caller tries again.
       this.#opening = undefined;
       throw error;
@@ -59,7 +76,21 @@ export class Connection implements Shared, AsyncDisposable {
 
   /** After a loss of power, the last writes may be missing. */
   async write<T>(work: () => Work<T>): Promise<T> {
-    return writeTo(await this.#opened(), work);
+    const result = await writeTo(await this.#opened(), work);
+    this.#checkpointLater();
+    return result;
+  }
+
+  /** Lets a worker empty the write-ahead log when it is long. Nothing is lost if that fails: the log stays, and a later write tries again. */
+  #checkpointLater(): void {
+    this.#writes += 1;
+    if (this.#writes % writesBetweenLooks !== 0 || (statsOf(`${this.file}-wal`)?.size ?? 0) < longLogBytes) return;
+    this.#checkpoint ??= checkpoints
+      .run({ file: this.file }, { limitMs: checkpointMs })
+      .catch(() => {})
+      .finally(() => {
+        this.#checkpoint = undefined;
+      });
   }
 
   /** The same, with writes that survive a loss of power: they have a connection of their own. */
@@ -67,8 +98,10 @@ export class Connection implements Shared, AsyncDisposable {
     return {
       read: (work) => this.read(work),
       write: async (work) => {
-        using database = await openDatabase(this.file, { isWriter: true });
-        return await writeTo(database, work);
+        using database = await openDatabase(this.file, { checkpoints: false });
+        const result = await writeTo(database, work);
+        this.#checkpointLater();
+        return result;
       },
     };
   }

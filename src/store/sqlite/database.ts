@@ -11,12 +11,6 @@ import { databaseBusyMs } from "../limits.ts";
 import { laterTables, missingTablesFor, schemaVersion, type TypeWords, tablesFor } from "../tables.ts";
 import { camelOf, done, type Statement, type Values, type Work } from "../work.ts";
 
-/**
- * Pages of the write-ahead log before any other thread copies them into the database. The store's own thread does it after
- * 1000 pages, so that others rarely have to.
- */
-const checkpointPages = 8_000;
-
 export const auditProtection = {
   off: "DROP TRIGGER IF EXISTS audit_is_not_cut",
   on: `CREATE TRIGGER audit_is_not_cut BEFORE DELETE ON audit BEGIN
@@ -51,14 +45,20 @@ function ofSqlite(statements: string): string {
   return statements.replaceAll("claudikins.", "").replaceAll(/\n\) ?;/g, "\n) STRICT;");
 }
 
+interface DatabaseOptions {
+  /** Without it, the last writes may be lost with the machine's power, and a write need not wait for the disk. */
+  isDurable?: boolean;
+  /** Whether a write may copy a long write-ahead log into the database, which takes 100 ms and more. Not on a main thread. */
+  checkpoints?: boolean;
+}
+
 /**
  * Opens the database, and creates it if it is missing. Only its user may read it. Throws FILE_NOT_WRITABLE, and
- * VERSION_TOO_OLD if a newer claudikins has changed its schema. `isWriter` is for threads that only write. Without `isDurable`, the last
- * writes may be lost with the machine's power, and a write need not wait for the disk.
+ * VERSION_TOO_OLD if a newer claudikins has changed its schema.
  */
 export async function openDatabase(
   file: string,
-  { isWriter = false, isDurable = true }: { isWriter?: boolean; isDurable?: boolean } = {},
+  { isDurable = true, checkpoints = true }: DatabaseOptions = {},
 ): Promise<Database> {
   const sqlite = await import("bun:sqlite");
   let database: Database | undefined;
@@ -72,7 +72,7 @@ export async function openDatabase(
     // What was deleted must not stay in free pages.
     database.run("PRAGMA secure_delete = ON");
     await begin(database, file);
-    if (!isWriter) database.run(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
+    if (!checkpoints) database.run("PRAGMA wal_autocheckpoint = 0");
     // A line of the journal must survive a loss of power.
     database.run(`PRAGMA synchronous = ${isDurable ? "FULL" : "NORMAL"}`);
     database.run("PRAGMA foreign_keys = ON");

@@ -107,7 +107,7 @@ class StoreThread {
   }
 
   async #open(file: string): Promise<void> {
-    this.#database = await openDatabase(file, { isWriter: true });
+    this.#database = await openDatabase(file);
     this.#pages = new PageStore(this.#database);
     this.#giveBackLater();
   }

@@ -27,11 +27,11 @@ function withIntegers(value: unknown): unknown {
   return new Map(Object.entries(value).map(([key, each]) => [key, withIntegers(each)]));
 }
 
-test("10,000 random conditions are decided as another implementation decides them", () => {
+test("3,000 random conditions are decided as another implementation decides them", () => {
   const random = randomFrom(52);
   const counts = { true: 0, false: 0, undefined: 0 };
   const different: object[] = [];
-  for (let compared = 0; compared < 10_000; ) {
+  for (let compared = 0; compared < 3_000; ) {
     const text = randomCondition(random);
     const facts = randomFacts(random);
     let condition: ReturnType<typeof conditionOf>;
@@ -53,5 +53,5 @@ test("10,000 random conditions are decided as another implementation decides the
     if (found !== expected) different.push({ text, found, expected, args: facts.args });
   }
   expect(different.slice(0, 3)).toEqual([]);
-  expect(Math.min(...Object.values(counts))).toBeGreaterThan(1_000);
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(300);
 });

@@ -9,6 +9,7 @@ import { type HttpServe, httpServe, rawSession, resultText, sdkHost } from "../.
 import { type OidcFixture, oidcFixture } from "../../support/oidc.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { killReplica } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -110,8 +111,7 @@ describe.skipIf(postgresNote !== "")(`replicas with a bucket${postgresNote}`, ()
     // The bytes in the bucket count too.
     const stored = await count("SELECT sum(bytes) FROM claudikins.stored_bytes");
     expect(stored).toBeGreaterThan(await count("SELECT sum(size) FROM claudikins.object_pages"));
-    first.signal("SIGKILL" as "SIGTERM");
-    await first.exited;
+    await killReplica(first, server, database);
     await bucket.stop();
     await Bun.write(until, "");
     await using second = await replica("two");
@@ -133,8 +133,7 @@ describe.skipIf(postgresNote !== "")(`replicas with a bucket${postgresNote}`, ()
     await using first = await replica("three");
     const until = join(folder.path, "go-three");
     const id = await began(first, until);
-    first.signal("SIGKILL" as "SIGTERM");
-    await first.exited;
+    await killReplica(first, server, database);
     await Bun.write(until, "");
     await using without = await replica("four", { CLAUDIKINS_BUCKET: "" });
     await eventually(

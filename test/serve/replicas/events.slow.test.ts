@@ -8,7 +8,7 @@ import { eventually } from "../../support/eventually.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram } from "../../support/process.ts";
-import { openReplicas } from "../../support/replicas.ts";
+import { killReplica, openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -52,7 +52,7 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     const ids = Array.from({ length: 12 }, (_, place) => String(place));
     const answers = await Promise.all(ids.flatMap((id) => [send(id, 0), send(id, 1)]));
     expect(new Set(answers)).toEqual(new Set([202]));
-    process.kill(all[0]!.pid, "SIGKILL");
+    await killReplica(all[0]!, server, database);
     const late = ["late 1", "late 2"];
     for (const id of late) expect(await send(id, 1)).toBe(202);
     const deliveries = async () => {
@@ -103,7 +103,7 @@ describe.skipIf(postgresNote !== "")(`replicas${postgresNote}`, () => {
     };
     await outcomes([1, 2, 3, 4]);
     await eventually(() => told.length > 0, { withinMs: 30_000, everyMs: 5 });
-    process.kill(all[0]!.pid, "SIGKILL");
+    await killReplica(all[0]!, server, database);
     await outcomes([5, 6]);
     const ended = await eventually(
       async () => {

@@ -5,7 +5,7 @@ import { eventsOf, type HttpServe } from "../../support/http-serve.ts";
 import { modernAnswer, modernRequest, openModernHost } from "../../support/modern-host.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
-import { openReplicas } from "../../support/replicas.ts";
+import { killReplica, openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -94,8 +94,7 @@ describe.skipIf(postgresNote !== "")(`requests at replicas${postgresNote}`, () =
     const params = executing(`try { return await newer.greet({}); } catch (error) { return "after " + error.code; }`);
     const { result } = await modernAnswer(a.url, "tools/call", params, { capabilities: form });
     const { requestState, inputRequests } = Object(result);
-    a.signal("SIGKILL" as "SIGTERM");
-    await a.exited;
+    await killReplica(a, server, set.database);
     const round = { ...params, requestState, inputResponses: accepted(inputRequests, "Ada") };
     const foreign = modernAnswer(b.url, "tools/call", round, { capabilities: form, name: "other" });
     const own = await modernAnswer(b.url, "tools/call", round, { capabilities: form });

@@ -24,7 +24,7 @@ import {
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
 import { runProgram, testEnvironment } from "../../support/process.ts";
-import { openReplicas } from "../../support/replicas.ts";
+import { killReplica, openReplicas } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -123,7 +123,7 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     const body = JSON.stringify(executeRequest(7, "await sleep(60_000)"));
     const events = eventsOf(await fetch(b.url, { method: "POST", headers, body }));
     const { value: first } = await events.next();
-    a.signal("SIGKILL" as "SIGTERM");
+    await killReplica(a, server, set.database);
     expect(await events.next().catch(String)).toContain("closed");
     const resumed = await fetch(b.url, { headers: { ...headers, "last-event-id": first!.id! } });
     expect(JSON.parse(await resultText(resumed)).message).toContain("the answer is lost");
@@ -150,7 +150,7 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     const { sessionId } = host.transport;
     const running = host.execute("await sleep(60_000)").catch(String);
     await Bun.sleep(500);
-    a.signal("SIGKILL" as "SIGTERM");
+    await killReplica(a, server, set.database);
     toFirst.first = false;
     expect(await running).toContain("The replica that ran this request has ended, and the answer is lost");
     expect(await host.execute(askName)).toBe("Ada");
@@ -172,6 +172,26 @@ describe.skipIf(postgresNote !== "")(`sessions of replicas${postgresNote}`, () =
     const answers = await Promise.all([post(5), post(6)]);
     expect(await Promise.all(answers.map(resultText))).toEqual(["here", "here"]);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  test("one of several replicas takes a session over, and the others pass its requests on", async () => {
+    configure();
+    await using set = await replicas(3);
+    const [a, b, c] = set.all as [HttpServe, HttpServe, HttpServe];
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => rawSession(a.url)));
+    a.signal("SIGTERM");
+    expect(await a.exited).toBe(0);
+    const answers = await Promise.all(
+      sessions.flatMap(({ id }) =>
+        [b, c, b, c].map((replica, number) => {
+          const headers = { ...json, "mcp-session-id": id, "mcp-protocol-version": "2025-11-25" };
+          const body = JSON.stringify(executeRequest(5 + number, `return "here"`));
+          return fetch(replica.url, { method: "POST", headers, body });
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(await Promise.all(answers.map(resultText))).toEqual(answers.map(() => "here"));
   });
 
   test("a replica that stands still loses its sessions, and later passes their requests on", async () => {

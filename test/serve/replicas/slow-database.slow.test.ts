@@ -21,7 +21,7 @@ import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(180_000);
 
-const folder = ownFolder();
+const folder = ownFolder({ isShared: true });
 
 /** The answer of `/readyz`, and how long it took. */
 async function readiness({ url }: HttpServe) {
@@ -67,7 +67,8 @@ describe.skipIf(postgresNote !== "")(`a database that is slow${postgresNote}`, (
       },
     });
 
-  test("a locked table: probes are answered in time, calls fail with what to do, leases hold, and all works again afterwards", async () => {
+  // The two wait for time limits of the same length.
+  test.concurrent("a locked table: probes are answered in time, calls fail with what to do, leases hold, and all works again afterwards", async () => {
     configure();
     await using set = await openReplicas(folder, server, 1);
     const [a] = set.all as [HttpServe];
@@ -107,7 +108,7 @@ describe.skipIf(postgresNote !== "")(`a database that is slow${postgresNote}`, (
     expect(await resultText(await session.post(executeRequest(3, `return "as before"`)))).toBe("as before");
   });
 
-  test("a database that stands still: no probe hangs, and calls are refused until it answers again", async () => {
+  test.concurrent("a database that stands still: no probe hangs, and calls are refused until it answers again", async () => {
     configure();
     await using proxy = await freezingProxy(server.port);
     const name = new URL(await server.database()).pathname;

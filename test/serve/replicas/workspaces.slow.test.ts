@@ -9,6 +9,7 @@ import { type HttpServe, httpServe, rawSession, resultText, sdkHost } from "../.
 import { type OidcFixture, oidcFixture } from "../../support/oidc.ts";
 import { ownFolder } from "../../support/own-folder.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";
+import { killReplica } from "../../support/replicas.ts";
 import { fixture } from "../../support/servers.ts";
 
 setDefaultTimeout(120_000);
@@ -114,8 +115,7 @@ describe.skipIf(postgresNote !== "")(`the workspaces of replicas${postgresNote}`
     await eventually(
       async () => (await server.run(database, "SELECT 1 FROM claudikins.calls WHERE state = 'sent'")).length,
     );
-    first.signal("SIGKILL" as "SIGTERM");
-    await first.exited;
+    await killReplica(first, server, database);
     await Bun.write(until, "");
     const agent = await rawSession(second.url, "2025-11-25", {}, "agent");
     const resumed = await eventually(

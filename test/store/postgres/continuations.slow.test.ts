@@ -65,65 +65,6 @@ describe.skipIf(postgresNote !== "")(`executions that no process runs${postgresN
     };
   };
 
-  test("are those of the config and the format that are due and that somebody waits for", async () => {
-    const url = await server.database();
-    await using store = new PostgresStore(url);
-    await store.checkWritable();
-    const soon = Date.now() + 3_600_000;
-    await server.run(
-      url,
-      "INSERT INTO claudikins.owners VALUES ('alive', now() + interval '1 hour'), ('dead', now() - interval '1 hour')",
-    );
-    await stored(url, "released");
-    await stored(url, "of-a-dead-process", { owner: "'dead'" });
-    await stored(url, "of-a-process-that-is-forgotten", { owner: "'forgotten'" });
-    await stored(url, "with-a-timer-that-is-over", { wake_at: "1" });
-    await stored(url, "not-begun", { program: "NULL", engine: "NULL" });
-    await stored(url, "that-a-person-approved", { is_wanted: "FALSE" });
-    await stored(url, "that-a-person-denied", { is_wanted: "FALSE" });
-    await stored(url, "of-a-living-process", { owner: "'alive'" });
-    await stored(url, "with-a-timer", { wake_at: String(soon), owner: "'dead'" });
-    await stored(url, "of-another-config", { config: "'/other.json'" });
-    await stored(url, "of-the-demo", { config: "NULL" });
-    await stored(url, "of-another-format", { engine: "'1.0.0 3'" });
-    await stored(url, "that-was-not-saved", { program: "NULL", unsaved: "'it is too large'" });
-    await stored(url, "that-has-ended", { state: "'ended'" });
-    await stored(url, "that-nobody-waits-for", { is_wanted: "FALSE" });
-    await stored(url, "that-ran-on-after-the-decision", { is_wanted: "FALSE", changed_at: "100" });
-    const decided = [
-      ["that-a-person-approved", "approved"],
-      ["that-a-person-denied-program", "denied"],
-      ["that-ran-on-after-the-decision", "approved"],
-      ["that-nobody-waits-for", "open"],
-      ["that-nobody-waits-for", "withdrawn"],
-    ];
-    for (const [index, [execution, state]] of decided.entries()) {
-      await server.run(
-        url,
-        `INSERT INTO claudikins.approvals (id, execution, call, owner, server, tool, excerpt, args_chars, args_bytes, why, told, bound, state, asked_at, expires_at, decided_at)
-         VALUES ('a${index}', '${execution}', 1, 'dead', 's', 't', '', 0, 0, '', '', '{}', '${state}', 1, ${soon}, 50)`,
-      );
-    }
-    await using taken = await taking(store);
-    const due = [
-      "not-begun",
-      "of-a-dead-process",
-      "of-a-process-that-is-forgotten",
-      "released",
-      "that-a-person-approved",
-      "that-a-person-denied",
-      "with-a-timer-that-is-over",
-    ];
-    // The lease of the dead one holds for a while after the start of the server.
-    await eventually(() => taken.got.length >= due.length);
-    // Another look finds nothing else.
-    await stored(url, "released-later");
-    await store.executions.writer().do("askToCancel", "released-later", {});
-    await eventually(() => taken.got.includes("released-later"));
-    expect(taken.got.sort()).toEqual([...due, "released-later"].sort());
-    expect(taken.problems).toEqual([]);
-  });
-
   test("are only those of the door if the process serves one", async () => {
     const url = await server.database();
     await using store = new PostgresStore(url);
@@ -189,6 +130,65 @@ describe.skipIf(postgresNote !== "")(`executions that no process runs${postgresN
     // The stored failure has no stack.
     const [job] = await server.run(url, "SELECT output FROM claudikins_jobs.job WHERE state = 'failed'");
     expect(job).toEqual({ output: { name: "Error", message: "failure 7", stack: "" } });
+  });
+
+  test("are those of the config and the format that are due and that somebody waits for", async () => {
+    const url = await server.database();
+    await using store = new PostgresStore(url);
+    await store.checkWritable();
+    const soon = Date.now() + 3_600_000;
+    await server.run(
+      url,
+      "INSERT INTO claudikins.owners VALUES ('alive', now() + interval '1 hour'), ('dead', now() - interval '1 hour')",
+    );
+    await stored(url, "released");
+    await stored(url, "of-a-dead-process", { owner: "'dead'" });
+    await stored(url, "of-a-process-that-is-forgotten", { owner: "'forgotten'" });
+    await stored(url, "with-a-timer-that-is-over", { wake_at: "1" });
+    await stored(url, "not-begun", { program: "NULL", engine: "NULL" });
+    await stored(url, "that-a-person-approved", { is_wanted: "FALSE" });
+    await stored(url, "that-a-person-denied", { is_wanted: "FALSE" });
+    await stored(url, "of-a-living-process", { owner: "'alive'" });
+    await stored(url, "with-a-timer", { wake_at: String(soon), owner: "'dead'" });
+    await stored(url, "of-another-config", { config: "'/other.json'" });
+    await stored(url, "of-the-demo", { config: "NULL" });
+    await stored(url, "of-another-format", { engine: "'1.0.0 3'" });
+    await stored(url, "that-was-not-saved", { program: "NULL", unsaved: "'it is too large'" });
+    await stored(url, "that-has-ended", { state: "'ended'" });
+    await stored(url, "that-nobody-waits-for", { is_wanted: "FALSE" });
+    await stored(url, "that-ran-on-after-the-decision", { is_wanted: "FALSE", changed_at: "100" });
+    const decided = [
+      ["that-a-person-approved", "approved"],
+      ["that-a-person-denied-program", "denied"],
+      ["that-ran-on-after-the-decision", "approved"],
+      ["that-nobody-waits-for", "open"],
+      ["that-nobody-waits-for", "withdrawn"],
+    ];
+    for (const [index, [execution, state]] of decided.entries()) {
+      await server.run(
+        url,
+        `INSERT INTO claudikins.approvals (id, execution, call, owner, server, tool, excerpt, args_chars, args_bytes, why, told, bound, state, asked_at, expires_at, decided_at)
+         VALUES ('a${index}', '${execution}', 1, 'dead', 's', 't', '', 0, 0, '', '', '{}', '${state}', 1, ${soon}, 50)`,
+      );
+    }
+    await using taken = await taking(store);
+    const due = [
+      "not-begun",
+      "of-a-dead-process",
+      "of-a-process-that-is-forgotten",
+      "released",
+      "that-a-person-approved",
+      "that-a-person-denied",
+      "with-a-timer-that-is-over",
+    ];
+    // The lease of the dead one holds for 15 seconds after the start of the server, which the tests above have used up.
+    await eventually(() => taken.got.length >= due.length);
+    // Another look finds nothing else.
+    await stored(url, "released-later");
+    await store.executions.writer().do("askToCancel", "released-later", {});
+    await eventually(() => taken.got.includes("released-later"));
+    expect(taken.got.sort()).toEqual([...due, "released-later"].sort());
+    expect(taken.problems).toEqual([]);
   });
 
   test("are given to another process if theirs dies meanwhile, also after the database was restarted", async () => {

@@ -1,7 +1,8 @@
 /** The database as the main thread uses it: it notices changes of others, and creates nothing for a question. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { megabyte } from "../../../src/base/units.ts";
 import { countRows } from "../../../src/store/counts.ts";
 import { Connection, storeLookMs } from "../../../src/store/sqlite/connection.ts";
 import { run } from "../../../src/store/work.ts";
@@ -57,6 +58,19 @@ test("a write that throws changes nothing", async () => {
   });
   await expect(write).rejects.toThrow("no");
   expect(await count(other)).toBe(1);
+});
+
+test("a long write-ahead log is copied into the database and emptied", async () => {
+  const text = "x".repeat(megabyte / 2);
+  for (let at = 0; at < 60; at++) await countRows(store).add({ at, period: null, json: `"${text}"` });
+  const sizeOf = (ending: string) => statSync(`${store.file}${ending}`).size;
+  const before = sizeOf("-wal");
+  expect(before).toBeGreaterThan(16 * megabyte);
+  await eventually(async () => {
+    await add(store);
+    return sizeOf("-wal") < before / 2;
+  });
+  expect(await count(other)).toBeGreaterThan(60);
 });
 
 test("a store that was closed can be used again", async () => {

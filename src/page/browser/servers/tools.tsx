@@ -1,28 +1,18 @@
-/** The tools of one server: which may be called, and when a person is asked. Changes are written to the config. */
+/** The tools of one server, with their states. Changes are written to the config. */
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
-import type {
-  ConfirmMode,
-  DeniedPattern,
-  PageImpact,
-  PageServerEntry,
-  PageTool,
-  PageTools,
-  PageUndo,
-} from "../../servers-contract.ts";
+import type { PageRules } from "../../contract.ts";
+import type { DeniedPattern, PageServerEntry, PageTool, PageTools, PageUndo } from "../../servers-contract.ts";
 import { post } from "../client.ts";
-import { useAction, useConfigChanged, useLoaded, useNotices } from "../notice.tsx";
+import { useAction, useConfigChanged, useLoaded } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
 import { compareNames, Key, Text } from "../text.tsx";
+import { type States, useStates } from "../tools/change-states.ts";
+import { StateChoice } from "../tools/state-choice.tsx";
 
 /** Tools that are shown at first, and with each "Show more". */
 const shownToolsStep = 100;
-
-const modeWords: Record<ConfirmMode, string> = {
-  never: "never ask",
-  destructive: "ask if destructive",
-  always: "always ask",
-};
 
 const effectWords: Record<PageTool["effect"], string> = {
   unstated: "says nothing",
@@ -39,11 +29,14 @@ const unknownTools: Partial<Record<PageServerEntry["state"], string>> = {
   denied: "Its tools are not listed, because the config denies all of them.",
 };
 
-type Change = { access: "allowed" | "denied" } | { confirm: ConfirmMode };
-
 /** `mark` changes when the tools or their policy have changed, perhaps on another page. */
 export function ToolList({ server, state, mark }: { server: string; state: PageServerEntry["state"]; mark: string }) {
-  const { found, isSaving, change } = useTools(server, mark);
+  // A change of the config, or one of ours.
+  const [turn, setTurn] = useState(0);
+  const changed = () => setTurn((each) => each + 1);
+  const [found] = useLoaded<PageTools>(`tools?server=${encodeURIComponent(server)}`, `${mark} ${turn}`);
+  const states = useStates(changed);
+  const allow = useAllow(server, changed);
   const [filter, setFilter] = useState("");
   const [most, setMost] = useState(shownToolsStep);
   if (!found) return <p class="about">Loading the tools …</p>;
@@ -63,7 +56,7 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
         }}
       />
       {!found.canChange && <p class="about">The demo has no config file, so its policy cannot be changed.</p>}
-      <Rows tools={fitting.slice(0, most)} isDisabled={!found.canChange || isSaving} onChange={change} />
+      <Rows server={server} tools={fitting.slice(0, most)} canChange={found.canChange} states={states} />
       {fitting.length === 0 && (
         <p class="empty">{filter === "" ? "It has no tools that can be called." : "No tool fits."}</p>
       )}
@@ -77,37 +70,23 @@ export function ToolList({ server, state, mark }: { server: string; state: PageS
           Only the tools in <Text>{line}</Text> may be called. Others are not listed.
         </p>
       ))}
-      {found.patterns.length > 0 && (
-        <Patterns patterns={found.patterns} onAllow={(pattern) => change(pattern, { access: "allowed" })} />
-      )}
+      {found.patterns.length > 0 && <Patterns patterns={found.patterns} onAllow={allow} />}
     </div>
   );
 }
 
-/**
- * The tools of a server and a function that changes the settings of a tool in the config. The tools are undefined until they are loaded.
- */
-function useTools(server: string, mark: string) {
-  const notices = useNotices();
+/** Removes a pattern that denies tools from the config. */
+function useAllow(server: string, changed: () => void): (pattern: string) => void {
+  const { run } = useAction();
   const configChanged = useConfigChanged();
-  const { isRunning: isSaving, run } = useAction();
-  const [found, setFound] = useLoaded<PageTools>(`tools?server=${encodeURIComponent(server)}`, mark);
-  const save = async (tool: string, what: Change, isSeen = false): Promise<void> => {
-    if ("access" in what && what.access === "denied" && !isSeen) {
-      const { waiting, text } = await post<PageImpact>("policy/preview", { tools: [{ server, tool }], state: "deny" });
-      if (waiting > 0) {
-        notices.ask(`Not changed yet: ${server}.${tool}`, text, "Deny anyway", () => {
-          void run(() => save(tool, what, true));
-        });
-        return;
-      }
-    }
-    const { undo, ...tools } = await post<PageTools & PageUndo>("policy", { server, tool, ...what });
-    setFound(tools);
-    const done = `${server}.${tool} ${changeWords(what)}`;
-    configChanged({ said: `Saved in the config: ${done}`, undo, what: done });
-  };
-  return { found, isSaving, change: (tool: string, what: Change) => void run(() => save(tool, what)) };
+  return (tool) =>
+    void run(async () => {
+      const rule = { server, tool, isNew: false, access: "allowed" };
+      const { undo } = await post<PageRules & PageUndo>("rules", rule);
+      const what = `${server}.${tool} may be called`;
+      configChanged({ said: `Saved in the config: ${what}`, undo, what, undone: changed });
+      changed();
+    });
 }
 
 /** Whether a tool has all words of the filter. */
@@ -138,28 +117,20 @@ function Filter({ text, onInput }: { text: string; onInput(text: string): void }
   );
 }
 
-function changeWords(what: Change): string {
-  if ("confirm" in what) return `will ${modeWords[what.confirm]}`;
-  return what.access === "allowed" ? "may be called" : "is denied";
-}
-
-const switchWords = { allow: "Allowed", ask: "Asks first", deny: "Denied" };
-
 interface RowsProps {
+  server: string;
   tools: PageTool[];
-  isDisabled: boolean;
-  onChange(tool: string, what: Change): void;
+  canChange: boolean;
+  states: States;
 }
 
-function Rows({ tools, isDisabled, onChange }: RowsProps) {
+function Rows({ server, tools, canChange, states }: RowsProps) {
   const roving = useRoving(tools.map(({ name }) => name));
   return (
     <ul class="tool-rows" aria-labelledby="tools" {...roving.list}>
       {tools.map((tool) => {
-        const { name, shownAs, description, effect, labels, denied, confirm, confirmLine } = tool;
+        const { name, shownAs, description, effect, labels, denied } = tool;
         const item = roving.item(name);
-        // The controls of the other rows are reached with the arrows.
-        const inRow = { tabIndex: item.tabIndex, disabled: isDisabled };
         return (
           <li key={name} class={denied === undefined ? "tool" : "tool denied"} {...item}>
             <div class="tool-text">
@@ -173,46 +144,18 @@ function Rows({ tools, isDisabled, onChange }: RowsProps) {
               )}
               <span class={`badge ${effect}`}>{effectWords[effect]}</span>{" "}
               {labels.map(({ label, why }) => (
-                <span key={label} class="badge" title={`${label}: ${why}`}>
-                  {label}{" "}
-                </span>
+                <Fragment key={label}>
+                  <span class="badge" title={`${label}: ${why}`}>
+                    {label}
+                  </span>{" "}
+                </Fragment>
               ))}
               <Text in="p" class="about">
                 {denied === undefined ? description : `It ${denied}`}
               </Text>
             </div>
-            <div class="controls">
-              <button
-                type="button"
-                role="switch"
-                class={`switch ${tool.state}`}
-                aria-checked={denied === undefined}
-                aria-label={`${name} may be called`}
-                onClick={() => onChange(name, { access: denied === undefined ? "denied" : "allowed" })}
-                {...inRow}
-              >
-                {switchWords[tool.state]}
-              </button>
-              <select
-                aria-label={`When you are asked about ${name}`}
-                title={confirmLine === undefined ? "The config does not ask" : `By ${confirmLine}`}
-                value={confirm}
-                onChange={(event) => {
-                  const wanted = event.currentTarget.value as ConfirmMode;
-                  // Shows the new setting until the answer arrives.
-                  event.currentTarget.value = confirm;
-                  onChange(name, { confirm: wanted });
-                }}
-                {...inRow}
-                disabled={isDisabled || denied !== undefined}
-              >
-                {Object.entries(modeWords).map(([mode, words]) => (
-                  <option key={mode} value={mode}>
-                    {words}
-                  </option>
-                ))}
-              </select>
-            </div>
+            {/* The choices of the other rows are reached with the arrows. */}
+            <StateChoice tool={{ server, ...tool }} tabIndex={item.tabIndex} canChange={canChange} states={states} />
           </li>
         );
       })}

@@ -13,19 +13,22 @@ const doneWords: Record<PageToolState, string> = {
   deny: "is denied",
 };
 
+/** A tool by its own name. */
+type NamedTool = Pick<PageToolRow, "server" | "name">;
+
 export interface States {
   isRunning: boolean;
   /** With `isSeen`, the person knows which calls that wait would end. */
-  set(tools: readonly PageToolRow[], state: PageToolState, isSeen?: boolean): Promise<void>;
+  set(tools: readonly NamedTool[], state: PageToolState, isSeen?: boolean): Promise<void>;
 }
 
-const bodyOf = (tools: readonly PageToolRow[], state: PageToolState) => ({
+const bodyOf = (tools: readonly NamedTool[], state: PageToolState) => ({
   tools: tools.map(({ server, name }) => ({ server, tool: name })),
   state,
 });
 
 /** What the change would have meant for the calls of the last days. */
-export function previewOf(tools: readonly PageToolRow[], state: PageToolState): Promise<PageImpact> {
+export function previewOf(tools: readonly NamedTool[], state: PageToolState): Promise<PageImpact> {
   return post<PageImpact>("policy/preview", bodyOf(tools, state));
 }
 
@@ -34,7 +37,7 @@ export function useStates(changed: () => void): States {
   const notices = useNotices();
   const { isRunning, run } = useAction();
   const configChanged = useConfigChanged();
-  const set = (tools: readonly PageToolRow[], state: PageToolState, isSeen = false): Promise<void> =>
+  const set = (tools: readonly NamedTool[], state: PageToolState, isSeen = false): Promise<void> =>
     run(async () => {
       const [first] = tools;
       const what = tools.length === 1 && first ? `${first.server}.${first.name}` : counted(tools.length, "tool");

@@ -2,13 +2,13 @@
 import { useCallback, useMemo, useRef } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { visible } from "../../../policy/visible.ts";
-import type { PageToolState } from "../../servers-contract.ts";
 import { Age } from "../age.tsx";
 import { useWindowRoving } from "../roving.ts";
 import { FittedToolName, Text } from "../text.tsx";
 import { keptUnchanged, useIsWide, useWindowRows } from "../window-rows.ts";
-import { type States, stateWords } from "./change-states.ts";
+import type { States } from "./change-states.ts";
 import type { Line, ListedTool } from "./found-tools.ts";
+import { StateChoice } from "./state-choice.tsx";
 
 /** Width from which a row is one line, and the heights of rows, in pixels. A found tool has a line for its signature. */
 const [oneLinePixels, lowRowPixels, highRowPixels, foundRowPixels] = [760, 40, 72, 64];
@@ -169,7 +169,7 @@ function Row({
           onChange={() => onToggle(key)}
         />
       )}
-      <StateChoice called={called} state={state} tabIndex={tabIndex} canChange={canChange} states={states} row={row} />
+      <StateChoice tool={row} tabIndex={tabIndex} canChange={canChange} states={states} />
       <button
         type="button"
         class="cell-tool"
@@ -222,40 +222,5 @@ function Row({
       </span>
       <span class="number about">{use && <Age at={use.lastAt} />}</span>
     </div>
-  );
-}
-
-interface StateChoiceProps {
-  called: string;
-  state: PageToolState;
-  tabIndex: number;
-  canChange: boolean;
-  states: States;
-  row: ListedTool["row"];
-}
-
-function StateChoice({ called, state, tabIndex, canChange, states, row }: StateChoiceProps) {
-  if (!canChange) return <span class={`state-choice ${state}`}>{stateWords[state]}</span>;
-  return (
-    <select
-      class={`state-choice ${state}`}
-      aria-label={`State of ${called}`}
-      title={row.line === undefined ? "The config says nothing about it" : visible(row.line)}
-      tabIndex={tabIndex}
-      value={state}
-      disabled={states.isRunning}
-      onChange={(event) => {
-        const wanted = event.currentTarget.value as PageToolState;
-        // Shows the new state when it is written.
-        event.currentTarget.value = state;
-        void states.set([row], wanted);
-      }}
-    >
-      {Object.entries(stateWords).map(([each, words]) => (
-        <option key={each} value={each}>
-          {words}
-        </option>
-      ))}
-    </select>
   );
 }

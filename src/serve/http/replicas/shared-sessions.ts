@@ -78,6 +78,12 @@ export class SharedSessions {
     return rows.adopt({ id, place, owner: owner ?? null }, this.#replica.name, connectedIdles * idleMs);
   }
 
+  /** Whether another replica that is alive has a session. */
+  async isElsewhere(id: string): Promise<boolean> {
+    const found = await this.#options.rows.find(id);
+    return found !== undefined && found.replica !== this.#replica.name;
+  }
+
   /** The session that was adopted is open. */
   adopted(id: string): void {
     this.#isHere(id);
