@@ -12,6 +12,22 @@ export async function* limited(chunks: Chunks, maxBytes: number, tooLarge: () =>
   }
 }
 
+/** The whole body in a buffer of its own, which can be moved to a worker. Throws the error of `tooLarge` as `limited` does. */
+export async function boundedBytes(
+  { body }: Response,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks = body ? await Array.fromAsync(limited(body, maxBytes, tooLarge)) : [];
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
 /** The whole body as text, without a byte order mark. Throws the error of `tooLarge` if it has more than `maxBytes`, and stops reading. */
 export async function boundedText(response: Response, maxBytes: number, tooLarge: () => Error): Promise<string> {
   if (!response.body) return "";

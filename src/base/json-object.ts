@@ -23,6 +23,11 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
+/** The object without its properties that are undefined. */
+export function defined<T extends object>(object: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as typeof object;
+}
+
 /** The value at a path of keys; undefined if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   let value = document;

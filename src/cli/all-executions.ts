@@ -28,8 +28,8 @@ import type { Io } from "./io.ts";
 import { defaultCalls } from "./limits.ts";
 import { configField, idLike, viewFields } from "./output/nouns.ts";
 import { waterfallText } from "./output/waterfall-text.ts";
-import { stateCell, warningLabel } from "./terminal/palette.ts";
 import { tableOf } from "./terminal/table.ts";
+import { stateCell, warningLabel } from "./terminal/terminal-output.ts";
 
 /** Minimum width for all columns of the list of executions. */
 const minTraceChars = 90;

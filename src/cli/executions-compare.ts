@@ -22,7 +22,7 @@ import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
 import { type AllExecutions, allExecutions, executionPlace, idIn, readable } from "./all-executions.ts";
 import { command, option } from "./command.ts";
-import { type ConfigFlags, configArgs, doorArgs } from "./flags/config-flags.ts";
+import { type ConfigFlags, viewArgs } from "./flags/config-flags.ts";
 import { countUpTo } from "./flags/flags.ts";
 import type { Io } from "./io.ts";
 import { defaultCalls } from "./limits.ts";
@@ -42,8 +42,7 @@ export const compare = command({
       short: "n",
       ...countUpTo(100_000),
     }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins executions compare last", "claudikins executions compare last --json"],
   json: comparisonShape,

@@ -8,7 +8,7 @@ import { hasReference } from "../config/secrets/references.ts";
 import { telemetryOf } from "../config/telemetry.ts";
 import type { Telemetry } from "../programs/telemetry.ts";
 import type { Io } from "./io.ts";
-import { warningLabel } from "./terminal/palette.ts";
+import { warningLabel } from "./terminal/terminal-output.ts";
 
 /**
  * Time for a receiver of telemetry to take one message, with all attempts, unless a variable sets another. A command may stay as long

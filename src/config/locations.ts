@@ -3,11 +3,12 @@
  * config, and the programs on the PATH.
  */
 
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { projectDataFolder } from "../base/open-folder.ts";
 import { sha256 } from "../base/sha256.ts";
 import type { Environment } from "./environment.ts";
+import type { Person } from "./oidc.ts";
 
 export const configFileName = "claudikins.json";
 
@@ -225,5 +226,33 @@ export function isProgram(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     return false;
+  }
+}
+
+/** The folder of one person, beside the folder of everybody. */
+export function personFolder(shared: string, { id }: Pick<Person, "id">): string {
+  return join(`${shared}${suffix}`, id);
+}
+
+const suffix = "-people";
+
+/** The existing folders of a person, beside these folders and beside others in the same place, such as the folders of other doors. */
+export function foldersOfPerson(shared: readonly string[], { id }: Pick<Person, "id">): string[] {
+  const places = new Set(shared.map(dirname));
+  const found = [...places].flatMap((place) => foldersIn(place).map((name) => join(place, name)));
+  return found
+    .filter((folder) => folder.endsWith(suffix) && foldersIn(folder).includes(id))
+    .map((folder) => join(folder, id))
+    .sort();
+}
+
+/** The names of the folders in a folder. A folder that cannot be read has none. */
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
   }
 }

@@ -1,11 +1,8 @@
-/** The schema of `auth`. */
+/** The schemas of `auth` in the config, and of the credentials in the entry of a server. */
 import { z } from "zod";
-import { sealingFields } from "./credentials-schema.ts";
+import { credentialKinds, type ExchangeEntry, exchangeKinds, subjectTokens } from "./credentials.ts";
 import { defaultOidc, defaultScim } from "./defaults.ts";
 import { endpointProblem, issuerProblem, type OidcEntry, publicAddressProblem } from "./oidc.ts";
-
-/** The difference of two clocks that a config may allow. Machines that set their clocks differ by less than a second. */
-const maxClockSkewSeconds = 300;
 
 const text = z.string().min(1);
 
@@ -14,6 +11,51 @@ const textWithout = (problemOf: (text: string) => string | undefined) =>
     const message = problemOf(value);
     if (message !== undefined) context.addIssue({ code: "custom", message });
   });
+
+const exchangeFields = {
+  /** The provider's answer: a token for the server, or an assertion for the server's authorization server. */
+  kind: z.enum(exchangeKinds).optional(),
+  /** The person's token that the provider gets. */
+  subject: z.enum(subjectTokens).optional(),
+  /** The token endpoint of the company's provider. */
+  tokenUrl: textWithout(endpointProblem),
+  /** The server, as the provider names it. For an assertion: the issuer that the server's authorization server must have. */
+  audience: text.optional(),
+  /** The server's address, for providers that know it by that. */
+  resource: text.optional(),
+  scopes: z.array(text).optional(),
+  /** The client of claudikins at the provider. */
+  clientId: text,
+  clientSecret: text.optional(),
+};
+
+const exchangeSchema: z.ZodType<ExchangeEntry> = z
+  .object(exchangeFields)
+  .superRefine(({ kind, audience, resource }, context) => {
+    if (kind === "id-jag" || audience !== undefined || resource !== undefined) return;
+    context.addIssue({ code: "custom", path: ["audience"], message: 'missing: needs "audience" or "resource"' });
+  });
+
+export const exchangeKeys = Object.keys(exchangeFields);
+
+export const credentialFields = {
+  /** Whether the server gets the same credentials for everybody, or each person's own. */
+  credentials: z.enum(credentialKinds).optional(),
+  exchange: exchangeSchema.optional(),
+};
+
+const sealingFields = {
+  /** A key of 32 bytes in base64, or several: the first one seals, and each of them opens. */
+  sealingKey: z
+    .union([text, z.array(text).min(1)], "expected a string or an array of strings")
+    .transform((value) => [value].flat())
+    .optional(),
+  /** A file with one such key on each line. Relative paths are resolved against the config file. */
+  sealingKeyFile: text.optional(),
+};
+
+/** The difference of two clocks that a config may allow. Machines that set their clocks differ by less than a second. */
+const maxClockSkewSeconds = 300;
 
 const groups = z.array(text);
 

@@ -17,7 +17,6 @@ import {
 } from "./address.ts";
 import { approvalNoticeFields, approvalNoticeSchema } from "./approval-notice.ts";
 import { boxKeys, boxSchema, noBox } from "./box-schema.ts";
-import { credentialFields, exchangeKeys } from "./credentials-schema.ts";
 import {
   defaultApprovals,
   defaultAskModel,
@@ -38,7 +37,15 @@ import { type LlmEntry, presetNames } from "./llm.ts";
 import type { AskModel } from "./model-server.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { wholeConfig } from "./oidc.ts";
-import { authFields, authSchema, introspectionKeys, oidcKeys, scimKeys } from "./oidc-schema.ts";
+import {
+  authFields,
+  authSchema,
+  credentialFields,
+  exchangeKeys,
+  introspectionKeys,
+  oidcKeys,
+  scimKeys,
+} from "./oidc-schema.ts";
 import { type Confirm, commonKeys, type Labels } from "./policy.ts";
 import { policyKey, policySchema } from "./policy-schema.ts";
 import { sourceFields } from "./source-schema.ts";

@@ -2,12 +2,11 @@
 import type { Log } from "../base/log.ts";
 import { RedirectFile } from "../base/redirect-file.ts";
 import type { PageApi } from "./api.ts";
-import { PageCookies } from "./cookies.ts";
 import { checkHost, checkPeer, checkSender, jsonBody, RefusedRequest } from "./guard.ts";
 import { maxPageBodyBytes } from "./limits.ts";
 import { howToOpen, userDocument } from "./page-files.ts";
 import { type Asked, type Authenticator, fileAnswer, PageServer, type PageView } from "./server.ts";
-import { PageSessions, type SessionTimes, secret } from "./sessions.ts";
+import { PageCookies, PageSessions, type SessionTimes, secret } from "./sessions.ts";
 
 interface UserPageOptions {
   api: PageApi;

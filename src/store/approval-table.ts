@@ -2,7 +2,9 @@
 import { dayMs } from "../base/units.ts";
 import {
   type Approval,
+  type ApprovalChange,
   type ApprovalFilter,
+  type ApprovalRows,
   type Asking,
   type Decision,
   eventsOf,
@@ -10,7 +12,6 @@ import {
   type OpenSum,
   requireRoom,
 } from "./approval.ts";
-import type { ApprovalChange, ApprovalRows } from "./approvals.ts";
 import type { AuditEvent, Decider } from "./audit/event.ts";
 import { addEvents } from "./audit/table.ts";
 import { approvalKeptDays, maxDecidedApprovals } from "./limits.ts";

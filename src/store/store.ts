@@ -6,14 +6,13 @@
  * store in which nothing was ever written returns nothing, and creates nothing. Approvals, the audit log and executions survive a loss of
  * power once the promise has resolved; the last writes of everything else may be lost with it.
  */
-import type { ApprovalRows } from "./approvals.ts";
+import type { ApprovalRows } from "./approval.ts";
 import type { AuditLog } from "./audit/log.ts";
 import type { CallLogRows } from "./call-log.ts";
-import type { Continuations } from "./continuations.ts";
 import type { CountRows } from "./counts.ts";
 import type { DeliveryRows } from "./deliveries.ts";
 import type { DirectoryRows } from "./directory.ts";
-import type { ExecutionRows } from "./executions.ts";
+import type { Continuations, ExecutionRows } from "./executions.ts";
 import type { FileRows } from "./files.ts";
 import type { LabelRows } from "./labels.ts";
 import type { PeopleRows } from "./people.ts";

@@ -2,9 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { durationText } from "../../src/base/duration.ts";
 import { proseLines } from "../../src/cli/terminal/layout.ts";
-import { stateCell } from "../../src/cli/terminal/palette.ts";
 import { type Column, table } from "../../src/cli/terminal/table.ts";
-import { green, hasStyles, red, safeOutput, yellow } from "../../src/cli/terminal/terminal-output.ts";
+import { green, hasStyles, red, safeOutput, stateCell, yellow } from "../../src/cli/terminal/terminal-output.ts";
 
 const columns: Column[] = ["id", { text: "what" }, "state", { number: "count" }, { path: "config" }];
 const row = [

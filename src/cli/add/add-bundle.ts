@@ -14,8 +14,8 @@ import type { NewServer } from "../../setup/settings/add-server.ts";
 import type { AddContext } from "../from-registry/add-published.ts";
 import { allValues, knownValues } from "../from-registry/values.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 /** Tools that the review names. */
 const maxNamedTools = 20;

@@ -22,9 +22,9 @@ import { parsePairs } from "../flags/flags.ts";
 import { foundServerShape, givenFlags, type RegistryFlags, registryArgs, reviewShape } from "../from-registry/flags.ts";
 import type { Io } from "../io.ts";
 import { appOf } from "../open-app.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { saying } from "../terminal/progress.ts";
 import { canAsk } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 export default command({
   description:

@@ -16,15 +16,23 @@ import { type Approval, approvalScopes, hasWhole, scopeText } from "../../store/
 import { openStore } from "../../store/open.ts";
 import { toolId } from "../../tools/model.ts";
 import { approvalKeys, approvalShape, jsonOf } from "../approvals/approval-json.ts";
-import { chosenRows, rowOf, stateText } from "../approvals/choose.ts";
-import { approveAlways, askPerson, decide, reasonIn, restText } from "../approvals/decide.ts";
+import {
+  approveAlways,
+  askPerson,
+  chosenRows,
+  decide,
+  reasonIn,
+  restText,
+  rowOf,
+  stateText,
+} from "../approvals/decide.ts";
 import { command, flag, option, place, several } from "../command.ts";
 import { configArgs } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { chosenOwner, configField, listAnswer, ofChosen, viewFields } from "../output/nouns.ts";
-import { stateCell } from "../terminal/palette.ts";
 import type { RowField } from "../terminal/table.ts";
+import { stateCell } from "../terminal/terminal-output.ts";
 
 /** Maximum width of a question about a call. */
 const maxQuestionChars = 100;

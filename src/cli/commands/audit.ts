@@ -17,8 +17,8 @@ import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
 import { listAnswer, localTime } from "../output/nouns.ts";
-import { stateCell } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { stateCell } from "../terminal/terminal-output.ts";
 
 const filterArgs = {
   since: option("Only entries since then: 30m, 12h, 7d or a date such as 2026-11-23", pastTime),

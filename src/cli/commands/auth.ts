@@ -32,10 +32,10 @@ import { openApp } from "../open-app.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { errorText } from "../output/report.ts";
 import { isRemoteShell } from "../terminal/browser.ts";
-import { stateCell, warningLabel } from "../terminal/palette.ts";
 import { Activity, saying } from "../terminal/progress.ts";
 import { TerminalGuide } from "../terminal/sign-in-guide.ts";
 import type { RowField } from "../terminal/table.ts";
+import { stateCell, warningLabel } from "../terminal/terminal-output.ts";
 
 /** Time for a person to sign in, if no flag says otherwise. */
 const defaultSignInMs = 5 * minuteMs;

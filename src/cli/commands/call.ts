@@ -14,7 +14,7 @@ import { readCall } from "../call/call-words.ts";
 import { type CommandAnswer, command, flag, option, pairs, place } from "../command.ts";
 import { commandValues, readWords } from "../command-line.ts";
 import { daemonOf, mayUseDaemon } from "../daemon/with-daemon.ts";
-import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { type ConfigFlags, daemonArgs, viewArgs } from "../flags/config-flags.ts";
 import { timeUpTo } from "../flags/flags.ts";
 import { besideWire, openWire, type WireFlags, wireArgs } from "../flags/wire-flags.ts";
 import type { Io } from "../io.ts";
@@ -51,8 +51,7 @@ const args = {
   timeout: option("Give up after this time, such as 5s or 2m", timeUpTo(maxTimeoutMs)),
   ...wireArgs,
   ...daemonArgs,
-  ...configArgs,
-  ...doorArgs,
+  ...viewArgs,
 } as const;
 
 export default command({

@@ -25,7 +25,7 @@ import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultRows } from "../limits.ts";
 import { listAnswer, localTime } from "../output/nouns.ts";
-import { stateCell } from "../terminal/palette.ts";
+import { stateCell } from "../terminal/terminal-output.ts";
 
 /** Characters that the export writes at once. */
 const exportWriteChars = 65_536;

@@ -17,9 +17,9 @@ import { askingForTrust, changeArgs, configArgs, whichConfig } from "../flags/co
 import { parsePairs } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { appOf } from "../open-app.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { saying } from "../terminal/progress.ts";
 import { canAsk, secretValue } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 const changed = about("The places of the entry that differ, such as env.API_KEY", texts);
 

@@ -10,8 +10,8 @@ import { runFailure, runProgram } from "../../setup/upgrade/run.ts";
 import { type ArgumentValues, command, flag } from "../command.ts";
 import { configArgs, openConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
-import { colouredDiff } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 
 /** Time for a command that starts or stops a service. */
 const serviceCommandMs = 60_000;

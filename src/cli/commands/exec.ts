@@ -10,7 +10,7 @@ import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, place } from "../command.ts";
 import { mayUseDaemon, runInDaemon } from "../daemon/with-daemon.ts";
-import { configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { daemonArgs, viewArgs } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
 import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../flags/limit-flags.ts";
 import { recordArgs } from "../flags/trace-recorder.ts";
@@ -44,8 +44,7 @@ export default command({
       complete: "file",
     }),
     ...daemonArgs,
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     `claudikins exec report.ts`,

@@ -3,6 +3,7 @@
 import { outcomeInShell } from "../../app/shell-execution.ts";
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import {
   about,
   either,
@@ -42,7 +43,7 @@ import {
   recordAnswer,
 } from "../all-executions.ts";
 import { type CommandAnswer, command, flag, option } from "../command.ts";
-import { type ConfigFlags, configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { type ConfigFlags, configArgs, daemonArgs, doorArgs, viewArgs } from "../flags/config-flags.ts";
 import { countUpTo, oneWordOf, pastTime } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { defaultCalls, defaultRows } from "../limits.ts";
@@ -91,8 +92,7 @@ export const list = command({
       ...oneWordOf(activityOrders),
     }),
     all: flag("Include the executions of all configs"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins executions",
@@ -152,8 +152,7 @@ export const show = command({
       ...countUpTo(100_000),
     }),
     html: option("Write the execution as a self-contained HTML page", { valueHint: "file", complete: "file" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins executions show last",
@@ -274,8 +273,7 @@ export const wait = command({
     execution: executionArg,
     output: option(outputText, { valueHint: "file" }),
     ...daemonArgs,
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins executions wait 0t80fs9gjc", "claudikins executions wait 8rn --json"],
   ...outcomeShapes,
@@ -316,9 +314,7 @@ export const cancel = command({
 });
 
 function jsonOf({ id, startedAt, startedBy, door, person, agent, repeats, state }: ListedExecution) {
-  const known = { door, person, agent, repeats };
-  const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
-  return { id, startedAt, startedBy, ...given, ...state };
+  return { id, startedAt, startedBy, ...defined({ door, person, agent, repeats }), ...state };
 }
 
 function placeText({ door, person }: ListedExecution): string {

@@ -21,9 +21,9 @@ import { configArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { errorText } from "../output/report.ts";
-import { stateCell, warningLabel } from "../terminal/palette.ts";
 import { countingServers } from "../terminal/progress.ts";
 import { type Cell, type Column, table } from "../terminal/table.ts";
+import { stateCell, warningLabel } from "../terminal/terminal-output.ts";
 
 const genShape = either(reportShape, checkShape);
 

@@ -27,8 +27,8 @@ import {
 import { type StartedPlan, settleFailed, startServers } from "../init/start-servers.ts";
 import { writeChanges } from "../init/write-changes.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff } from "../terminal/palette.ts";
 import { confirm } from "../terminal/prompt.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 
 /** Time for all servers together to answer `init`, if no flag says otherwise. */
 const defaultStartsMs = 30_000;

@@ -27,16 +27,15 @@ import {
 import { listTools, type MissingServer, type ShownTool, toolListShape } from "../../tools/catalog/list-tools.ts";
 import { heldServers } from "../../tools/definitions/review.ts";
 import type { RegistryServer } from "../../tools/model.ts";
-import { heldLines } from "../../tools/search/held-tools.ts";
+import { heldLines } from "../../tools/search/down-servers.ts";
 import { type CommandAnswer, command, flag, place, several } from "../command.ts";
-import { type ConfigFlags, configArgs, doorArgs } from "../flags/config-flags.ts";
+import { type ConfigFlags, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { errorText } from "../output/report.ts";
-import { stateCell } from "../terminal/palette.ts";
 import { countingServers, saying } from "../terminal/progress.ts";
 import { table } from "../terminal/table.ts";
-import { dim } from "../terminal/terminal-output.ts";
+import { dim, stateCell } from "../terminal/terminal-output.ts";
 import { foundText } from "./search.ts";
 
 const serversShape = named(
@@ -67,8 +66,7 @@ export default command({
     }),
     detailed: flag("Of tools, also show how to call each tool, and its labels with their reasons"),
     check: flag("Start every server, fetch its tools, and report failures"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins list",

@@ -13,8 +13,8 @@ import { type CommandAnswer, command, flag, place, several } from "../command.ts
 import { configArgs, sharedFolders } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { configField, listAnswer, ofChosen, thingCalled } from "../output/nouns.ts";
-import { stateCell } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { stateCell } from "../terminal/terminal-output.ts";
 
 const signedInShape = record({
   id: text,

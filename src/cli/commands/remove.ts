@@ -12,9 +12,9 @@ import { command, flag, place, several } from "../command.ts";
 import { configArgs, whichConfig } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { appOf } from "../open-app.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { saying } from "../terminal/progress.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 import { openCredentials } from "./auth.ts";
 
 export default command({

@@ -10,7 +10,7 @@ import { installedByInit, removeInstalled } from "../../setup/upgrade/lasting.ts
 import { command, flag, option, repeatable } from "../command.ts";
 import type { Io } from "../io.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff } from "../terminal/palette.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 
 const files = list(
   record({

@@ -39,8 +39,8 @@ import { configArgs, openConfig, usesDaemon } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { reasonShape } from "../programs/check.ts";
-import { colouredDiff } from "../terminal/palette.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 
 const toolShape = record({
   tool: about("The tool's own name", text),

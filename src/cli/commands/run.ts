@@ -21,7 +21,7 @@ import {
   taskReceiptText,
 } from "../../task-runner/model.ts";
 import { type CommandAnswer, command, flag, option, place, several } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs } from "../flags/config-flags.ts";
+import { daemonArgs, viewArgs } from "../flags/config-flags.ts";
 import { duration } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { keptValue } from "../output/outcome.ts";
@@ -45,8 +45,7 @@ export default command({
       parse: (text: string, flag: string) => ({ text, ms: duration(maxTimeoutMs)(text, flag) }),
     }),
     ...daemonArgs,
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   json: either(taskDoneShape, plannedShape),
   jsonFailure: { "outcome?": taskFailedShape },

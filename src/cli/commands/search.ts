@@ -10,7 +10,7 @@ import { statusOf } from "../../daemon/peers.ts";
 import { placeOf } from "../../daemon/place.ts";
 import { entryMark } from "../../daemon/protocol.ts";
 import { stateProblem } from "../../servers/state.ts";
-import { heldLines } from "../../tools/search/held-tools.ts";
+import { heldLines } from "../../tools/search/down-servers.ts";
 import {
   type FoundTool,
   foundShape,
@@ -29,7 +29,7 @@ import {
   tellingExample,
 } from "../../tools/search/search-answer.ts";
 import { command, option, place, several } from "../command.ts";
-import { configArgs, doorArgs, usesDaemon } from "../flags/config-flags.ts";
+import { usesDaemon, viewArgs } from "../flags/config-flags.ts";
 import { countUpTo, oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
@@ -88,8 +88,7 @@ export default command({
       valueHint: "level",
       ...oneWordOf(details),
     }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins search refund an order",

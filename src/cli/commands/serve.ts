@@ -15,7 +15,7 @@ import { watchedConfig } from "../../config/watched-config.ts";
 import { learnLater } from "../../serve/surface/learn-later.ts";
 import { command, flag, option } from "../command.ts";
 import { continuedInDaemon } from "../daemon/continue-in-daemon.ts";
-import { configArgs, daemonArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { daemonArgs, openConfig, viewArgs } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
 import { httpArgs, httpChoice } from "../flags/http-flags.ts";
 import { recordArgs } from "../flags/trace-recorder.ts";
@@ -23,7 +23,7 @@ import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import type { openRecordings } from "../output/record-file.ts";
 import { guardSignals, servingBlockedMs } from "../signal-guard/guard.ts";
-import { warningLabel } from "../terminal/palette.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 export default command({
   description:
@@ -36,8 +36,7 @@ export default command({
       complete: "folder",
     }),
     ...daemonArgs,
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
     mode: option(
       "What agents see: code (two tools), direct (the servers' own tools) or auto (direct if there are few tools)",
       { valueHint: "mode", ...oneWordOf(modes) },

@@ -22,7 +22,7 @@ import { oneWordOf } from "../flags/flags.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { errorText } from "../output/report.ts";
-import { colouredDiff, stateCell } from "../terminal/palette.ts";
+import { colouredDiff, stateCell } from "../terminal/terminal-output.ts";
 
 const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
 

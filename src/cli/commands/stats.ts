@@ -23,9 +23,8 @@ import { type CommandAnswer, command, flag, option } from "../command.ts";
 import { configArgs } from "../flags/config-flags.ts";
 import { countUpTo } from "../flags/flags.ts";
 import { type Canvas, chart, wrappedLines } from "../terminal/layout.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { table } from "../terminal/table.ts";
-import { bold, dim } from "../terminal/terminal-output.ts";
+import { bold, dim, warningLabel } from "../terminal/terminal-output.ts";
 
 /** Minimum width for all columns of the statistics. */
 const minStatisticsChars = 72;

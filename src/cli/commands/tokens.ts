@@ -2,6 +2,7 @@
 
 import { ageText, waitText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import { about, either, list as listOf, nothing, record, text, time, type ValueOf } from "../../base/json-shape.ts";
 import { sha256 } from "../../base/sha256.ts";
 import { dayMs } from "../../base/units.ts";
@@ -163,9 +164,7 @@ function nameOf(name: string, given: string): string {
 
 function jsonOf(stored: StoredToken): ValueOf<typeof tokenShape> {
   const { name, door, config, createdAt, expiresAt, lastUsedAt } = stored;
-  const known = { name, door, expiresAt, lastUsedAt };
-  const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
-  return { id: tokenId(stored), config, createdAt, ...given };
+  return { id: tokenId(stored), config, createdAt, ...defined({ name, door, expiresAt, lastUsedAt }) };
 }
 
 /** `1f0c52b9 (ci)`. */

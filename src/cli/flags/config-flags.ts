@@ -12,8 +12,8 @@ import type { Person } from "../../config/oidc.ts";
 import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts";
 import { type Args, flag, option } from "../command.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { canAsk, confirm } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 export const configArgs = {
   trust: flag("Trust this project's config for this run"),
@@ -35,6 +35,9 @@ export const doorArgs = {
     complete: "door",
   }),
 } as const satisfies Args;
+
+/** The flags of commands about what is behind a door, or in the whole config. */
+export const viewArgs = { ...configArgs, ...doorArgs } as const satisfies Args;
 
 export const daemonArgs = {
   "no-daemon": flag("Start servers for this command only, and stop them when it ends"),

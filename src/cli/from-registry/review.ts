@@ -1,5 +1,6 @@
 /** What a person sees of a published server before it is added: what it is, what it runs or reaches, and what it needs. */
 
+import { defined } from "../../base/json-object.ts";
 import type { ValueOf } from "../../base/json-shape.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { ServerPolicy } from "../../config/policy.ts";
@@ -10,7 +11,7 @@ import type { Registry } from "../../setup/registries/registries.ts";
 import { shownTemplate, type TemplateValues, type Wanted } from "../../setup/registries/templates.ts";
 import type { Variant } from "../../setup/registries/variant.ts";
 import { wantedOfVariant } from "../../setup/registries/variants.ts";
-import { warningLabel } from "../terminal/palette.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 import type { reviewShape } from "./flags.ts";
 
 export interface Review {
@@ -43,7 +44,7 @@ export function reviewJson({
     description,
     registry: registry.url,
     status,
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+    ...defined(optional),
     via: variant.kind,
     ...("url" in variant
       ? {
@@ -55,9 +56,7 @@ export function reviewJson({
       name: each.name,
       required: each.isRequired,
       secret: each.isSecret,
-      ...(each.description === undefined ? {} : { description: each.description }),
-      ...(each.default === undefined ? {} : { default: each.default }),
-      ...(each.choices === undefined ? {} : { choices: [...each.choices] }),
+      ...defined({ description: each.description, default: each.default, choices: each.choices?.slice() }),
       ...(isFromEnvironment(each, values) ? { fromEnvironment: true as const } : {}),
     })),
     warnings: [...variant.warnings],

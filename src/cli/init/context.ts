@@ -4,8 +4,8 @@ import { KeychainFailure } from "../../base/keychain.ts";
 import { setSecret } from "../../config/secrets/store.ts";
 import type { AgentSurroundings } from "../../setup/agents/supported/model.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { canAsk } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 export interface InitContext {
   io: Io;

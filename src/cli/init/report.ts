@@ -27,8 +27,8 @@ import { type Supplied, suppliedText } from "../../setup/agents/supported/model.
 import type { Survey, SwitchPlan } from "../../setup/agents/switch-over.ts";
 import type { Needed } from "../../setup/upgrade/lasting.ts";
 import { privateReason } from "../../tools/catalog/session-of.ts";
-import { stateCell, warningLabel } from "../terminal/palette.ts";
 import { tableOf } from "../terminal/table.ts";
+import { stateCell, warningLabel } from "../terminal/terminal-output.ts";
 import { choiceTexts } from "./questions.ts";
 
 /** Variables that a report names. */

@@ -6,8 +6,8 @@ import { haveSecrets } from "../../setup/agents/secrets.ts";
 import type { SwitchPlan } from "../../setup/agents/switch-over.ts";
 import { isTrustedFile, saveConfig, untrustedText } from "../../setup/trust/trust-config.ts";
 import { installLasting, type Needed } from "../../setup/upgrade/lasting.ts";
-import { warningLabel } from "../terminal/palette.ts";
 import { confirm } from "../terminal/prompt.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 import type { InitContext } from "./context.ts";
 import type { StartedPlan } from "./start-servers.ts";
 

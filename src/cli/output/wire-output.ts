@@ -7,8 +7,7 @@ import { shownLine } from "../../base/visible-text.ts";
 import { abridgedJson } from "../../serve/content/abridged-json.ts";
 import { MessageTrace, type TraceEntry } from "../../servers/connection/trace.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../terminal/palette.ts";
-import { cyan, dim, red } from "../terminal/terminal-output.ts";
+import { cyan, dim, red, warningLabel } from "../terminal/terminal-output.ts";
 
 /** Characters of a message to or from a server on stderr. */
 const maxWireChars = 1_000;

@@ -14,7 +14,7 @@ import { RecordingFiles } from "../../programs/recordings/recording-files.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import type { SavedProgram } from "../../programs/saved/model.ts";
 import { command, flag, place, several } from "../command.ts";
-import { configArgs, doorArgs } from "../flags/config-flags.ts";
+import { viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { personAtTerminal } from "../terminal/at-terminal.ts";
@@ -40,8 +40,7 @@ export const check = command({
     names: place("Names of saved programs", { required: false, complete: "program", ...several }),
     all: flag("Check all programs"),
     live: flag("Also make the recorded calls that only read, and compare the shapes of the results"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs check revenue-by-region",

@@ -8,7 +8,7 @@ import { type Trigger, Triggers } from "../../programs/events/triggers.ts";
 import type { BriefDelivery } from "../../store/deliveries.ts";
 import { openStore } from "../../store/open.ts";
 import { command, place, several } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { managing } from "./manage.ts";
@@ -23,8 +23,7 @@ export const deliveries = command({
     "List the events that have started programs, the notifications about programs, and what became of them. Dead ones come first: they failed, and begin again only with `claudikins programs retry`.",
   args: {
     name: place("Only for this program", { required: false, complete: "program" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs deliveries", "claudikins programs deliveries triage --json"],
   json: record({
@@ -103,8 +102,7 @@ export const retry = command({
   description: "Let dead deliveries begin again, after you have looked why they failed.",
   args: {
     deliveries: place("Ids of deliveries", { ...several }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs retry 0pk3v2m1h8w4q0c7t5r9x6b2d3f1"],
   json: record({ waiting: listOf(text) }),

@@ -1,12 +1,11 @@
 /** `claudikins programs on` and `off`: what starts saved programs. */
-import { ClaudikinsError } from "../../base/errors.ts";
 import { about, anything, byName, list as listOf, number, oneOf, record, text } from "../../base/json-shape.ts";
 import { sourceText, type Trigger, webhookForms } from "../../programs/events/triggers.ts";
 import { mapOf, startNoMore, startOn, usualRunsPerMinute, webhookPath } from "../../programs/events/wanted-source.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { command, option, place, repeatable, several } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
-import { countUpTo } from "../flags/flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
+import { countUpTo, oneWordOf } from "../flags/flags.ts";
 import { inputFrom } from "./input.ts";
 import { managing } from "./manage.ts";
 import { daemonNote, inputArg } from "./schedule.ts";
@@ -46,31 +45,24 @@ export function triggerText(trigger: Trigger): string {
   return `${id}: ${sourceText(trigger)}${at}${filter === undefined ? "" : `, if ${filter}`}; at most ${perMinute} a minute`;
 }
 
-/** One of some words. */
-function oneAmong<const Word extends string>(choices: readonly Word[], valueHint: string) {
-  const parse = (text: string, flag: string): Word => {
-    const found = choices.find((each) => each === text);
-    if (found !== undefined) return found;
-    throw new ClaudikinsError("USAGE", `${flag} takes ${choices.join(", ")}; got "${text}"`);
-  };
-  return { choices, valueHint, parse } as const;
-}
-
 export const on = command({
   description:
     "Start a saved program when something happens: a webhook comes, a file is new or was changed, a server announces that a resource was updated, a list of a server changes, or another program has ended. The program gets the event as its input `event`, if it has such an input.",
   args: {
     name: place("Name of a saved program", { required: true, complete: "program" }),
     input: inputArg,
-    webhook: option("Start it for signed requests to serve --http", oneAmong(webhookForms, "sender")),
+    webhook: option("Start it for signed requests to serve --http", {
+      valueHint: "sender",
+      ...oneWordOf(webhookForms),
+    }),
     secret: option("Name of the secret with which the sender signs, or a reference such as ${VARIABLE}", {
       valueHint: "name",
       complete: "secret",
     }),
-    answer: option(
-      "What the sender gets: the id of the delivery at once (default), or the value",
-      oneAmong(["id", "result"], "what"),
-    ),
+    answer: option("What the sender gets: the id of the delivery at once (default), or the value", {
+      valueHint: "what",
+      ...oneWordOf(["id", "result"]),
+    }),
     file: option("Start it for new and changed files: a path, a folder or a glob, in the workspace or absolute", {
       valueHint: "glob",
     }),
@@ -81,10 +73,10 @@ export const on = command({
       valueHint: "server=list",
     }),
     after: option("Start it when this saved program has ended", { valueHint: "program", complete: "program" }),
-    if: option(
-      "With --after: only if it has succeeded, or only if it has failed",
-      oneAmong(["done", "failed"], "outcome"),
-    ),
+    if: option("With --after: only if it has succeeded, or only if it has failed", {
+      valueHint: "outcome",
+      ...oneWordOf(["done", "failed"]),
+    }),
     filter: option("Only for events that meet this condition, in CEL", { valueHint: "condition" }),
     map: option("An input that is made of the event: name=expression, in CEL (repeatable)", {
       valueHint: "name=cel",
@@ -92,8 +84,7 @@ export const on = command({
     }),
     limit: option(`Runs within a minute (default: ${usualRunsPerMinute})`, countUpTo(maxRunsPerMinute)),
     as: option("Name of the trigger (default: the name of the program)", { valueHint: "name" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs on triage --webhook github --limit 10",
@@ -129,8 +120,7 @@ export const off = command({
     "Remove triggers and notifications of saved programs. Deliveries that were not begun are removed; one that runs goes on.",
   args: {
     triggers: place("Names of triggers and notifications", { complete: "trigger", ...several }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs off triage"],
   json: record({ removed: listOf(record({ id: text, deliveries: about("Removed deliveries", number) })) }),

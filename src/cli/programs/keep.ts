@@ -19,7 +19,7 @@ import { programToSave, store } from "../../programs/saved/save.ts";
 import { shapeOf } from "../../tools/observed/observe.ts";
 import { observedType } from "../../tools/signature.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
-import { configArgs, doorArgs } from "../flags/config-flags.ts";
+import { viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { ask, canAsk, requireConsent } from "../terminal/prompt.ts";
@@ -56,8 +56,7 @@ export const keep = command({
     why: whyArg,
     replace: flag("Replace another program of that name without asking"),
     "dry-run": flag("Show what would be kept, and keep nothing"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs keep last --dry-run",

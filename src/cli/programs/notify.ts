@@ -27,7 +27,7 @@ import { ProgramLibrary } from "../../programs/saved/library.ts";
 import type { ManageOptions } from "../../programs/saved/manage.ts";
 import { ownTool } from "../../setup/settings/switches.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
-import { configArgs, doorArgs, openConfig, whichConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs, whichConfig } from "../flags/config-flags.ts";
 import { countUpTo } from "../flags/flags.ts";
 import { valuesFrom } from "./input.ts";
 import { managing } from "./manage.ts";
@@ -110,8 +110,7 @@ export const notify = command({
     ),
     try: flag("Notify once now, to see whether it works"),
     as: option("Name of the notification (default: the name of the program)", { valueHint: "name" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     `claudikins programs notify nightly --command 'echo "$CLAUDIKINS_STATE" >> log'`,

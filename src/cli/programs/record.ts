@@ -10,7 +10,7 @@ import { RecordingFiles, recordingFile, requireRecordingName } from "../../progr
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { type Args, command, flag, option, place, repeatable } from "../command.ts";
-import { configArgs, daemonArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { daemonArgs, openConfig, viewArgs } from "../flags/config-flags.ts";
 import { flaggedLimits, limitArgs } from "../flags/limit-flags.ts";
 import { openApp } from "../open-app.ts";
 import { outcomeAnswer, outcomeShapes } from "../output/outcome.ts";
@@ -63,8 +63,7 @@ export const record = command({
     ...expectArgs,
     ...limitArgs,
     ...daemonArgs,
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs record revenue-by-region month=2026-09",

@@ -15,7 +15,7 @@ import { callOf } from "../../programs/saved/namespace.ts";
 import { programToSave, store } from "../../programs/saved/save.ts";
 import { type FetchedCommit, fetchCommit, sourceIn } from "../../setup/repository.ts";
 import { command, flag, option, place, several } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
 import { requireConsent } from "../terminal/prompt.ts";
@@ -33,8 +33,7 @@ export const add = command({
       ...several,
     }),
     yes: flag("Add them without asking", { short: "y" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs add https://github.com/acme/programs@$COMMIT",
@@ -187,8 +186,7 @@ export const exportTo = command({
   args: {
     names: place("Names of saved programs (default: all)", { required: false, complete: "program", ...several }),
     to: option("The folder (default: the working directory)", { valueHint: "folder", complete: "folder" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs export revenue-by-region --to programs"],
   json: record({ written: texts }),

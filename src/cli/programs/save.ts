@@ -16,11 +16,11 @@ import { callOf } from "../../programs/saved/namespace.ts";
 import { type ProgramToSave, programToSave, type SavedNow, store } from "../../programs/saved/save.ts";
 import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { command, flag, option, pairs, place, repeatable } from "../command.ts";
-import { configArgs, doorArgs } from "../flags/config-flags.ts";
+import { viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { colouredDiff } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 import { valuesFrom } from "./input.ts";
 import { startedNote, whyArg } from "./version-texts.ts";
 
@@ -49,8 +49,7 @@ export const save = command({
     why: whyArg,
     replace: flag("Replace another program of that name without asking"),
     "dry-run": flag("Show what would be saved, and save nothing"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs save report.ts --name revenue-by-region month=2026-10",

@@ -2,13 +2,14 @@
 
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { addSchedule, removeSchedule } from "../../programs/saved/manage.ts";
 import { nextTimes, type Schedule, type ScheduledRun } from "../../programs/saved/schedules.ts";
 import { command, option, pairs, place, several } from "../command.ts";
 import { daemonOf } from "../daemon/with-daemon.ts";
-import { configArgs, doorArgs, openConfig, usesDaemon } from "../flags/config-flags.ts";
+import { openConfig, usesDaemon, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { inputFrom } from "./input.ts";
 import { managing } from "./manage.ts";
@@ -33,21 +34,12 @@ export const scheduleShape = record({
 export function scheduleJson(schedule: Schedule) {
   const { id, cron, zone, input, lastRun } = schedule;
   const [next] = nextTimes(schedule, 1);
-  return {
-    id,
-    cron,
-    zone,
-    input,
-    ...(next === undefined ? {} : { next }),
-    ...(lastRun ? { lastRun: runJson(lastRun) } : {}),
-  };
+  return { id, cron, zone, input, ...defined({ next, lastRun: lastRun && runJson(lastRun) }) };
 }
 
 function runJson({ due, startedAt, execution, missed, end }: ScheduledRun) {
-  const ended = end
-    ? { endedAt: end.at, ok: end.ok, ...(end.message === undefined ? {} : { message: end.message }) }
-    : {};
-  return { due, startedAt, ...(execution === undefined ? {} : { execution }), missed, ...ended };
+  const ended = { endedAt: end?.at, ok: end?.ok, message: end?.message };
+  return { due, startedAt, ...defined({ execution }), missed, ...defined(ended) };
 }
 
 /** `daily: "0 8 * * 1-5" (Europe/Berlin), next 2026-11-27 08:00; last run 3 h ago, ok, after 2 missed`. */
@@ -85,8 +77,7 @@ export const schedule = command({
     cron: option("When: minute, hour, day of the month, month and day of the week", { valueHint: "expression" }),
     zone: option("Time zone, such as Europe/Berlin (default: this machine's)", { valueHint: "zone" }),
     as: option("Name of the schedule (default: the name of the program)", { valueHint: "name" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     `claudikins programs schedule totals --cron "0 8 * * *"`,
@@ -126,8 +117,7 @@ export const unschedule = command({
   description: "End schedules of saved programs. A run that has begun goes on.",
   args: {
     names: place("Names of schedules", { complete: "schedule", ...several }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs unschedule totals"],
   json: record({ removed: listOf(text) }),

@@ -12,11 +12,11 @@ import { acceptProgram, store } from "../../programs/saved/save.ts";
 import { checkNow } from "../../programs/saved/unattended.ts";
 import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { command, flag, option, place } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { openApp } from "../open-app.ts";
-import { colouredDiff } from "../terminal/palette.ts";
 import { requireConsent } from "../terminal/prompt.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 import { reasonShape } from "./check.ts";
 import { managing } from "./manage.ts";
 import { versionDiff } from "./version-texts.ts";
@@ -46,8 +46,7 @@ export const share = command({
     }),
     as: option("Name under which everybody calls it (default: the same)", { valueHint: "name" }),
     yes: flag("Share it without asking", { short: "y" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs share report --of ann@example.com --door qa"],
   json: record({ name: text, state: oneOf("new", "changed", "unchanged"), calls: texts, code: text }),
@@ -132,8 +131,7 @@ export const accept = command({
       "Let schedules and events start it although its check fails, as long as it fails for the same reasons",
     ),
     yes: flag("Accept them without asking", { short: "y" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs accept nightly", "claudikins programs accept nightly --anyway"],
   json: record({

@@ -11,7 +11,7 @@ import { type Tested, type TestedProgram, testProgram } from "../../programs/rec
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, place, several } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
 import type { Io } from "../io.ts";
 import { type FolderProgram, programsIn } from "./program-folder.ts";
 
@@ -34,8 +34,7 @@ export const test = command({
       complete: "folder",
     }),
     junit: option("Also write the results as JUnit XML, for CI", { valueHint: "file", complete: "file" }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: [
     "claudikins programs test revenue-by-region",

@@ -5,7 +5,7 @@ import { unattendedStart } from "../../programs/saved/starters.ts";
 import { unifiedDiff } from "../../setup/unified-diff.ts";
 import { option } from "../command.ts";
 import { countUpTo } from "../flags/flags.ts";
-import { colouredDiff } from "../terminal/palette.ts";
+import { colouredDiff } from "../terminal/terminal-output.ts";
 
 /** The highest number of a version that a command takes. */
 const maxVersion = 1_000_000;

@@ -1,6 +1,8 @@
 /** `claudikins programs history` and `back`: the versions of a saved program. */
+
 import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
+import { defined } from "../../base/json-object.ts";
 import { about, list as listOf, number, oneOf, record, text, texts, time, yesOrNo } from "../../base/json-shape.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { differencesOf } from "../../programs/saved/differences.ts";
@@ -10,7 +12,7 @@ import { callOf } from "../../programs/saved/namespace.ts";
 import { store } from "../../programs/saved/save.ts";
 import { unattendedStart } from "../../programs/saved/starters.ts";
 import { command, flag, place } from "../command.ts";
-import { configArgs, doorArgs, openConfig } from "../flags/config-flags.ts";
+import { openConfig, viewArgs } from "../flags/config-flags.ts";
 import { listAnswer } from "../output/nouns.ts";
 import { managing } from "./manage.ts";
 import { mayReplace } from "./save.ts";
@@ -38,8 +40,7 @@ export const history = command({
   args: {
     name: nameArg,
     version: place("Number of a version", { required: false }),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs history revenue-by-region", "claudikins programs history revenue-by-region 3"],
   json: record({ name: text, versions: listOf(versionShape) }),
@@ -94,9 +95,7 @@ function versionJson(program: SavedProgram, current: SavedProgram, isStarted: bo
     accepted: isStarted && version === (current.accepted ?? current.number),
     savedAt,
     savedBy,
-    ...(who === undefined ? {} : { who }),
-    ...(why === undefined ? {} : { why }),
-    ...(changes ? { changes } : {}),
+    ...defined({ who, why, changes }),
     call: callOf(program),
     calls,
     code,
@@ -125,8 +124,7 @@ export const back = command({
     version: place("Number of a version, see claudikins programs history", { required: true }),
     why: whyArg,
     replace: flag("Go back without asking"),
-    ...configArgs,
-    ...doorArgs,
+    ...viewArgs,
   },
   examples: ["claudikins programs back revenue-by-region 2", "claudikins programs back revenue-by-region 2 --replace"],
   json: record({

@@ -24,7 +24,7 @@ import { continuedInDaemon } from "../daemon/continue-in-daemon.ts";
 import { type ConfigFlags, openConfig, sharedFolders } from "../flags/config-flags.ts";
 import { type HttpChoice, type KeptToken, keptToken, requireToken } from "../flags/http-flags.ts";
 import type { Io } from "../io.ts";
-import { warningLabel } from "../terminal/palette.ts";
+import { warningLabel } from "../terminal/terminal-output.ts";
 
 /** Time for which a replica still serves after SIGTERM: balancers ask for its health every one or two seconds, and twice before they turn away. */
 const usualLameDuckMs = 5_000;

@@ -4,6 +4,7 @@
  */
 import { visibleText } from "../../base/visible-text.ts";
 import type { Io, Output } from "../io.ts";
+import type { StyledCell } from "./table.ts";
 
 /** Random digits, which text from elsewhere cannot contain. */
 const mark = crypto.getRandomValues(new Uint32Array(4)).join("");
@@ -54,4 +55,27 @@ export function hasStyles(output: Output, { NO_COLOR, FORCE_COLOR, TERM }: Io["e
   if (NO_COLOR) return false;
   if (FORCE_COLOR) return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
   return output.isTerminal && TERM !== "dumb";
+}
+
+/*
+ * What the colours mean, for every command: red is broken or failed, yellow needs the user's attention, green is well, cyan says what to do
+ * next, and dim is beside the point.
+ */
+const well = /^(?:ready|ok$|signed in|approved|current|open$)/;
+const bad = /^(?:broken|failed|denied|refused|crashed|not readable|timed out|out of|stack overflow|[A-Z_]{5,}$)/;
+const attention = /^(?:needs|waits|signed out|not signed in|expired|stale|older|changed|disabled|not responding)/;
+
+/** A state in the colour of what it means. */
+export function stateCell(text: string): StyledCell {
+  if (well.test(text)) return { text, style: green };
+  if (bad.test(text)) return { text, style: red };
+  return { text, style: attention.test(text) ? yellow : (whole) => whole };
+}
+
+export const warningLabel = `${yellow("warning")}:`;
+
+const styles: Record<string, (line: string) => string> = { "---": dim, "+++": dim, "@@": cyan, "+": green, "-": red };
+
+export function colouredDiff(diff: string): string {
+  return diff.replace(/^(---|\+\+\+|@@|[+-]).*$/gm, (line, kind) => styles[kind]!(line));
 }

@@ -6,7 +6,6 @@ import { Activity } from "./activity/activity.tsx";
 import type { CallQuery } from "./activity/call-log.tsx";
 import type { Query } from "./activity/query.ts";
 import { Approvals } from "./approvals/approvals.tsx";
-import { useWantedApproval, wantedIn } from "./approvals/wanted.ts";
 import { get } from "./client.ts";
 import { type Draft, TryIt } from "./editor/try-it.tsx";
 import { Executions } from "./executions.tsx";
@@ -18,7 +17,16 @@ import { follow } from "./live.ts";
 import { NoticeBar, NoticeContext, noticeOf, type PageNotice, staysAfterMove, type Undo } from "./notice.tsx";
 import { Palette, type PaletteEntry } from "./palette.tsx";
 import { People, SignOut } from "./people.tsx";
-import { type CameFrom, type Place, programKey, usePlace, type View, views } from "./place.ts";
+import {
+  type CameFrom,
+  type Place,
+  programKey,
+  usePlace,
+  useWantedApproval,
+  type View,
+  views,
+  wantedIn,
+} from "./place.ts";
 import { Programs } from "./programs/programs.tsx";
 import { ScheduleTrouble, troubled } from "./programs/schedules.tsx";
 import { Servers } from "./servers/servers.tsx";
@@ -351,11 +359,7 @@ export function NoSession({ why }: { why: End | { problem: string; hint?: string
   return (
     <main class="no-session">
       <h1>claudikins</h1>
-      {typeof why === "object" && (
-        <p>
-          <Text>{why.problem}</Text>
-        </p>
-      )}
+      {typeof why === "object" && <Text in="p">{why.problem}</Text>}
       <p>
         {typeof why === "object" && why.hint !== undefined ? <Text>{why.hint}</Text> : null}
         {typeof why !== "object" && "Open this page with:"}

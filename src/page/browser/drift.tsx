@@ -1,6 +1,6 @@
 /** The saved programs that would break, with the reasons. */
 import type { PageDrift } from "../programs-contract.ts";
-import { StrongText, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 
 export function BrokenPrograms({ drift: { text, broken } }: { drift: PageDrift }) {
   if (broken.length === 0) return null;
@@ -9,7 +9,7 @@ export function BrokenPrograms({ drift: { text, broken } }: { drift: PageDrift }
       <p>{text} with these changes:</p>
       {broken.map(({ name, door, reasons }) => (
         <div key={JSON.stringify([door, name])}>
-          <StrongText>{name}</StrongText>
+          <Text in="strong">{name}</Text>
           {door !== undefined && (
             <>
               {" "}
@@ -27,9 +27,9 @@ export function Reasons({ reasons }: { reasons: readonly string[] }) {
   return (
     <ul>
       {reasons.map((reason) => (
-        <li key={reason}>
-          <Text>{reason}</Text>
-        </li>
+        <Text key={reason} in="li">
+          {reason}
+        </Text>
       ))}
     </ul>
   );

@@ -50,9 +50,9 @@ function Summary({ execution }: { execution: PageExecution }) {
     <>
       <span class={`dot ${kind}`} aria-hidden="true" />
       <span class="row-text">
-        <span class="row-title">
-          <Text>{title}</Text>
-        </span>
+        <Text in="span" class="row-title">
+          {title}
+        </Text>
         <span class="about" title={placeTitle(execution)}>
           <StateWords execution={execution} /> · <Text>{placeText(execution)}</Text>
         </span>

@@ -1,8 +1,8 @@
 /** Forms and their fields. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { visible } from "../../policy/visible.ts";
-import { AboutText, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 
 export interface FieldProps {
   name: string;
@@ -22,7 +22,8 @@ export interface FieldProps {
 /** A text field with its name. Its text is sent unchanged. */
 export function Field({ name, value, about, help, example, isHidden = false, isFocused = false, onInput }: FieldProps) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the next key is pressed.
+  useLayoutEffect(() => {
     if (isFocused) input.current?.focus();
   }, []);
   return (
@@ -45,7 +46,11 @@ export function Field({ name, value, about, help, example, isHidden = false, isF
         placeholder={example === undefined ? "" : visible(example)}
         onInput={(event) => onInput(event.currentTarget.value)}
       />
-      {help !== undefined && <AboutText>{help}</AboutText>}
+      {help !== undefined && (
+        <Text in="span" class="about">
+          {help}
+        </Text>
+      )}
     </label>
   );
 }

@@ -48,6 +48,28 @@ export function Choice({ name, value = "", any, choices, onChange }: ChoiceProps
   );
 }
 
+interface ChoicesProps<Query> {
+  query: Query;
+  /** The properties of the query that are chosen from lists. A property without choices is not shown. */
+  rows: readonly (readonly [key: keyof Query & string, name: string, any: string, choices: Choices])[];
+  onChange(part: Partial<Query>): void;
+}
+
+export function QueryChoices<Query extends { [Name in keyof Query]?: string | undefined }>(props: ChoicesProps<Query>) {
+  const { query, rows, onChange } = props;
+  const shown = rows.filter(([, , , choices]) => choices.length > 0);
+  return shown.map(([key, name, any, choices]) => (
+    <Choice
+      key={key}
+      name={name}
+      value={query[key]}
+      any={any}
+      choices={choices}
+      onChange={(value) => onChange({ [key]: value } as Partial<Query>)}
+    />
+  ));
+}
+
 interface DayFieldProps {
   /** A day such as 2026-11-29, in the time zone of the browser. */
   value: string | undefined;

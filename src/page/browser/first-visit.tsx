@@ -14,7 +14,7 @@ import { useLeads } from "./leads.ts";
 import { Problem, type Reason, useAction, useLoaded } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
 import { AddServer } from "./servers/add-server.tsx";
-import { StrongText, Text } from "./text.tsx";
+import { Text } from "./text.tsx";
 
 /** Time between two looks whether the first program has ended. */
 const outcomeLookMs = 300;
@@ -158,7 +158,7 @@ function Import({ imported, onImported }: ImportProps) {
       <ul class="imported">
         {servers.map(({ name, from }) => (
           <li key={name}>
-            <StrongText>{name}</StrongText>{" "}
+            <Text in="strong">{name}</Text>{" "}
             <span class="about">
               from <Text>{from.join(", ")}</Text>
             </span>

@@ -1,8 +1,8 @@
 /** Starts the page: exchanges the token of the address for a session, and removes it from the address and the history. */
 import { render } from "preact";
 import { App, NoSession } from "./app.tsx";
-import { wantedHash, wantedIn } from "./approvals/wanted.ts";
 import { post, RequestFailure } from "./client.ts";
+import { wantedHash, wantedIn } from "./place.ts";
 
 const wanted = wantedIn(location);
 const token = wanted === undefined ? location.hash.slice(1) : "";

@@ -128,9 +128,9 @@ export function NoticeBar({ notice, hasKeys, onRead, onClose }: NoticeBarProps) 
           <p>
             <Text>{notice.text}</Text>
             {notice.hint !== undefined && (
-              <span class="hint">
-                <Text>{notice.hint}</Text>
-              </span>
+              <Text in="span" class="hint">
+                {notice.hint}
+              </Text>
             )}
           </p>
           {notice.action && (
@@ -200,9 +200,9 @@ export function Problem({ reason: { message, hint } }: { reason: Reason }) {
     <p class="warning" role="alert">
       <Text>{message}</Text>
       {hint !== undefined && (
-        <span class="hint">
-          <Text>{hint}</Text>
-        </span>
+        <Text in="span" class="hint">
+          {hint}
+        </Text>
       )}
     </p>
   );

@@ -10,7 +10,7 @@ import { post } from "./client.ts";
 import { useLooked } from "./looked.ts";
 import { Problem, useAction, useLoaded, useNotices } from "./notice.tsx";
 import { Panel } from "./panel.tsx";
-import { Fact, StrongText, Text } from "./text.tsx";
+import { Fact, Text } from "./text.tsx";
 
 export function People({ people }: { people: PagePerson[] }) {
   const [chosen, setChosen] = useState<string>();
@@ -48,7 +48,7 @@ function Row({ person, isChosen, onChoose }: RowProps) {
   return (
     <li class="person" title={id}>
       <div>
-        <span class={`dot ${isRevoked ? "bad" : "good"}`} aria-hidden="true" /> <StrongText>{name}</StrongText>
+        <span class={`dot ${isRevoked ? "bad" : "good"}`} aria-hidden="true" /> <Text in="strong">{name}</Text>
         {isViewer && " (you)"}
         {isRevoked && (isDeleted ? " · deleted" : " · revoked")}
         {!isDeleted && (
@@ -119,9 +119,7 @@ function Administration() {
         <dl class="rights">
           {rights.map(({ right, groups }) => (
             <div key={right}>
-              <dt>
-                <Text>{right}</Text>
-              </dt>
+              <Text in="dt">{right}</Text>
               <dd>
                 {groups.includes("*") ? "everybody who has signed in" : <Text>{groups.join(", ") || "nobody"}</Text>}
               </dd>
@@ -157,7 +155,7 @@ function Quota({ quota: { owner, text, limit, used, to } }: { quota: PageQuota }
   return (
     <li>
       <div class="quota">
-        <StrongText>{owner}</StrongText>: {text}
+        <Text in="strong">{owner}</Text>: {text}
         {used !== undefined && (
           <>
             <progress aria-label={`Used of ${text}`} max={limit} value={Math.min(used, limit)} />

@@ -1,37 +1,20 @@
 /** Texts of servers, shown so that nothing hides in them. */
 
 /** @jsxImportSource preact */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, createElement, type JSX } from "preact";
 import { visible } from "../../policy/visible.ts";
 
+interface TextProps {
+  /** The element that has the text. */
+  in?: keyof JSX.IntrinsicElements;
+  class?: string;
+  children: string;
+}
+
 /** A text of a server or of a file, on one line and in its own direction. */
-export function Text({ children }: { children: string }) {
-  return <bdi>{visible(children)}</bdi>;
-}
-
-export function StrongText({ children }: { children: string }) {
-  return (
-    <strong>
-      <Text>{children}</Text>
-    </strong>
-  );
-}
-
-export function CodeText({ children }: { children: string }) {
-  return (
-    <code>
-      <Text>{children}</Text>
-    </code>
-  );
-}
-
-/** A text that stands behind the others. */
-export function AboutText({ children }: { children: string }) {
-  return (
-    <span class="about">
-      <Text>{children}</Text>
-    </span>
-  );
+export function Text({ in: element, class: name, children }: TextProps) {
+  const text = <bdi>{visible(children)}</bdi>;
+  return element === undefined ? text : createElement(element, name === undefined ? null : { class: name }, text);
 }
 
 /** `server.tool`. A break may follow the dot. */

@@ -6,8 +6,15 @@
 import { eventLoopTurn } from "../../base/event-loop.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Person } from "../../config/oidc.ts";
-import type { Approval, ApprovalFilter, Asking, Decision } from "../../store/approval.ts";
-import type { ApprovalChange, ApprovalRows, ApprovedBefore } from "../../store/approvals.ts";
+import type {
+  Approval,
+  ApprovalChange,
+  ApprovalFilter,
+  ApprovalRows,
+  ApprovedBefore,
+  Asking,
+  Decision,
+} from "../../store/approval.ts";
 import { thisProcess } from "../../store/audit/decider.ts";
 import type { AuditEvent, Decider } from "../../store/audit/event.ts";
 import { openStore } from "../../store/open.ts";

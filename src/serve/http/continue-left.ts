@@ -5,7 +5,7 @@ import { messageOf, toClaudikinsError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { buildMark, formatOf } from "../../base/program-format.ts";
 import { type ExecutionView, viewOf } from "../../programs/execution/stored-executions.ts";
-import type { ContinuationHandlers, Continuing, FailedAttempts } from "../../store/continuations.ts";
+import type { ContinuationHandlers, Continuing, FailedAttempts } from "../../store/executions.ts";
 
 /** Time for which an execution is watched that was just continued. If it ends its process, this counts as a failed attempt. */
 const continuedWatchMs = 8_000;

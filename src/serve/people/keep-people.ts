@@ -7,7 +7,7 @@ import type { Log } from "../../base/log.ts";
 import { dayMs, hourMs } from "../../base/units.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
-import { foldersOfPerson } from "../../config/person-folders.ts";
+import { foldersOfPerson } from "../../config/locations.ts";
 import { savedProgramsOfAll } from "../../config/saved-programs-place.ts";
 import type { FileRows } from "../../store/files.ts";
 import type { Store } from "../../store/store.ts";

@@ -2,8 +2,7 @@
 
 import type { App } from "../../app/app.ts";
 import { didYouMean } from "../../base/near-names.ts";
-import { type DownServer, downServers, downText } from "../../tools/search/down-servers.ts";
-import { heldLines } from "../../tools/search/held-tools.ts";
+import { type DownServer, downServers, downText, heldLines } from "../../tools/search/down-servers.ts";
 import { filtersOf } from "../../tools/search/query.ts";
 
 /** Servers that an error names. */

@@ -1,7 +1,7 @@
 /** A GraphQL endpoint as a source of tools. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { getIntrospectionQuery } from "graphql/utilities/getIntrospectionQuery.js";
-import { boundedText, limited } from "../../base/bounded-body.ts";
+import { boundedBytes, boundedText } from "../../base/bounded-body.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
 import { isObject, type JsonObject, parsedJson, valueAt } from "../../base/json-object.ts";
@@ -210,20 +210,12 @@ class GraphqlSource implements Source {
   }
 }
 
-async function wholeBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+function wholeBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
     new ClaudikinsError("PROTOCOL_ERROR", `its answer has more than ${maxAnswerBytes / megabyte} MB`, {
       hint: "Ask for fewer items or fields.",
     });
-  const chunks = response.body ? await Array.fromAsync(limited(response.body, maxAnswerBytes, tooLarge)) : [];
-  // A buffer of its own, which can be moved to a worker.
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return boundedBytes(response, maxAnswerBytes, tooLarge);
 }
 
 /** A large answer stays JSON text on its way to the program. Its bytes are moved to a worker, except those of a refusal. */

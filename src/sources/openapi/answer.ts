@@ -1,6 +1,6 @@
 /** Makes the result of a call from the response of an API. */
 import type { CallToolResult } from "@modelcontextprotocol/client";
-import { limited } from "../../base/bounded-body.ts";
+import { boundedBytes } from "../../base/bounded-body.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { parsedExact, parseExact } from "../../base/exact-json.ts";
 import type { JsonObject } from "../../base/json-object.ts";
@@ -140,20 +140,12 @@ function decoderFor({ headers }: Response): TextDecoder {
   }
 }
 
-async function wholeBody({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  if (!body) return new Uint8Array();
+function wholeBody(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () =>
     new ClaudikinsError("PROTOCOL_ERROR", `its answer has more than ${megabytes(maxBytes)}`, {
       hint: "Ask for less in one call.",
     });
-  const chunks = await Array.fromAsync(limited(body, maxBytes, tooLarge));
-  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return boundedBytes(response, maxBytes, tooLarge);
 }
 
 /** The beginning of a body, without an error for the rest. */

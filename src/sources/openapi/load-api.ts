@@ -11,9 +11,9 @@ import { withOverlay } from "./document/overlay.ts";
 import { invalid, parseDocument } from "./document/parse-document.ts";
 import { Reader, type ReadText, Unreachable } from "./document/read-text.ts";
 import { readOperations, type Selection } from "./operations.ts";
-import { shortText } from "./plain-text.ts";
 import { securitySchemes } from "./security.ts";
 import { StoredApi } from "./stored-api.ts";
+import { shortText } from "./tool-text.ts";
 
 export interface ApiJob {
   /** An address, or an absolute path. */

@@ -11,11 +11,10 @@ import { FlatSchemas } from "./flat-schema.ts";
 import { toolNames } from "./names.ts";
 import type { Operation } from "./operation.ts";
 import { pagesOf } from "./pages.ts";
-import { shortText } from "./plain-text.ts";
 import type { OperationPlace, Read } from "./reading.ts";
 import { responsesOf } from "./responses.ts";
 import { requirementsOf } from "./security.ts";
-import { annotationsOf, descriptionOf, titleOf } from "./tool-text.ts";
+import { annotationsOf, descriptionOf, shortText, titleOf } from "./tool-text.ts";
 import { SchemaWriter } from "./write-schema.ts";
 
 /** Operations of one API. Microsoft Graph's beta has 22,000. */

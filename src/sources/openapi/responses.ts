@@ -3,8 +3,8 @@ import { isObject, stringsIn } from "../../base/json-object.ts";
 import { at, type Documents, type ObjectPlace, type Place } from "./document/documents.ts";
 import { bodyKindOf, chosenMediaType, responseKindOf } from "./media-types.ts";
 import type { ResponseKind } from "./operation.ts";
-import { shortText } from "./plain-text.ts";
 import type { Read } from "./reading.ts";
+import { shortText } from "./tool-text.ts";
 
 /** Characters of the text of a status. */
 const maxStatusTextChars = 120;

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
 import { at, type Documents, type ObjectPlace } from "./document/documents.ts";
 import type { OAuthFlow, SecurityScheme } from "./operation.ts";
-import { shortText } from "./plain-text.ts";
+import { shortText } from "./tool-text.ts";
 
 /** Characters of the description of a scheme. */
 const maxSchemeDescriptionChars = 300;

@@ -1,8 +1,8 @@
-/** The texts and hints of a tool: its title, its description, and the effects of a call. */
+/** The texts and hints of a tool: its title, its description, and the effects of a call. Texts of documents are made plain. */
 import type { Tool } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../base/json-object.ts";
+import { oneLine } from "../../base/visible-text.ts";
 import { type NamedOperation, wordsIn } from "./names.ts";
-import { plainText, shortText } from "./plain-text.ts";
 
 /** Characters of a tool's description. */
 const maxDescriptionChars = 800;
@@ -65,3 +65,22 @@ export function annotationsOf(name: string, { method, path }: NamedOperation): N
 const destructive = new Set(
   "delete remove destroy purge wipe erase revoke terminate uninstall drop truncate reset kick ban".split(" "),
 );
+
+/** Markup is removed from this many times as many characters as are kept. */
+const readTimes = 4;
+
+/** A text on one line. Longer ones are cut. */
+export function shortText(text: string, maxChars: number): string {
+  return text.length <= maxChars && /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : oneLine(text, maxChars);
+}
+
+/** Without tags and emphasis, and with the texts of links in place of the links. */
+export function plainText(text: string, maxChars: number): string {
+  const read = text.slice(0, maxChars * readTimes);
+  if (!/[<[*]/.test(read)) return shortText(read, maxChars);
+  const plain = read
+    .replace(/<\/?[a-z][^<>]{0,200}>/gi, " ")
+    .replace(/\[([^\][]{1,200})\]\([^()\s]{1,500}\)/g, "$1")
+    .replaceAll("**", "");
+  return shortText(plain, maxChars);
+}

@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../base/json-object.ts";
 import type { ObjectPlace, Place } from "./document/documents.ts";
 import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
-import { plainText } from "./plain-text.ts";
+import { plainText } from "./tool-text.ts";
 
 /** Levels of a written schema. */
 const maxWrittenLevels = 40;

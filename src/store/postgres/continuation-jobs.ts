@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fromBunSql, type Job, type JobWithMetadata, PgBoss } from "pg-boss";
 import { messageOf } from "../../base/errors.ts";
 import { sha256 } from "../../base/sha256.ts";
-import type { ContinuationHandlers, Continuing } from "../continuations.ts";
+import type { ContinuationHandlers, Continuing } from "../executions.ts";
 import type { Changes } from "./changes.ts";
 import type { Connections } from "./connections.ts";
 import { databaseError } from "./errors.ts";

@@ -1,18 +1,17 @@
 /** The store in a Postgres, which the replicas of a team share. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hourMs } from "../../base/units.ts";
+import type { ApprovalRows } from "../approval.ts";
 import { approvalRows, changeApprovals, eventsIn } from "../approval-table.ts";
-import type { ApprovalRows } from "../approvals.ts";
 import { audited } from "../audit/heard.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { auditLog } from "../audit/table.ts";
 import { type CallLogRows, callLogRows } from "../call-log.ts";
-import type { Continuations } from "../continuations.ts";
 import { type CountRows, countRows } from "../counts.ts";
 import { type DeliveryRows, deliveryRows } from "../deliveries.ts";
 import { type DirectoryRows, directoryRows } from "../directory.ts";
 import { executionRows } from "../execution-table.ts";
-import type { ExecutionRows } from "../executions.ts";
+import type { Continuations, ExecutionRows } from "../executions.ts";
 import type { FileRows } from "../files.ts";
 import { type LabelRows, labelRows } from "../labels.ts";
 import { type PeopleRows, peopleRows } from "../people.ts";

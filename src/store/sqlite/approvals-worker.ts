@@ -1,8 +1,8 @@
 /** The worker that changes approvals: it may have to wait for other processes and for the disk. */
 import type { Database } from "bun:sqlite";
 import { answerJobs } from "../../base/off-thread.ts";
+import type { ApprovalChange } from "../approval.ts";
 import { changeApprovals } from "../approval-table.ts";
-import type { ApprovalChange } from "../approvals.ts";
 import { logNotWritable } from "../audit/chain.ts";
 import type { Decider } from "../audit/event.ts";
 import { openDatabase, transact } from "./database.ts";

@@ -1,7 +1,12 @@
-/** Explains to a model which servers cannot be used now, why, and what its user must do. */
+/** Explains to a model which servers and tools cannot be used now, why, and what its user must do. */
 import { dirname, sep } from "node:path";
+import { counted } from "../../base/counted.ts";
+import { shellWord } from "../../base/shell-word.ts";
+import { oneLine } from "../../base/visible-text.ts";
 import type { Fault } from "../../servers/failures/fault.ts";
 import type { CatalogParts } from "../catalog/tool-catalog.ts";
+import { maxHintedNames, maxShownNameChars } from "../limits.ts";
+import { type RegistryServer, toolId } from "../model.ts";
 
 /** Causes why servers are down that are explained. */
 const maxDownCauses = 10;
@@ -87,4 +92,17 @@ function commonFolder(paths: readonly string[]): string | undefined {
   const end = first.findIndex((part, at) => others.some((other) => other[at] !== part));
   const common = end === -1 ? first : first.slice(0, end);
   return common.length > 1 ? common.join(sep) : undefined;
+}
+
+/** One line for each server that has held tools. It says what the user can do. */
+export function heldLines(servers: readonly RegistryServer[]): string[] {
+  return servers.flatMap(({ name, held }) => {
+    if (!held) return [];
+    const ids = held.tools.map((tool) => oneLine(toolId(name, tool.name), maxShownNameChars));
+    const more = ids.length > maxHintedNames ? ` and ${ids.length - maxHintedNames} more` : "";
+    const shown = ids.slice(0, maxHintedNames).join(", ");
+    return [
+      `Held: ${counted(ids.length, "tool")} whose definitions changed after they were accepted (${shown}${more}). The user can see how: claudikins review ${shellWord(name)}`,
+    ];
+  });
 }

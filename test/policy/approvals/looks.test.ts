@@ -1,7 +1,7 @@
 /** Decisions of other processes are noticed even if the database cannot be read just after they are made. */
 import { afterAll, expect, test } from "bun:test";
 import { Approvals } from "../../../src/policy/approvals/approvals.ts";
-import type { ApprovalRows } from "../../../src/store/approvals.ts";
+import type { ApprovalRows } from "../../../src/store/approval.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { asking } from "../../store/approvals.ts";
 import { temporaryFolder } from "../../support/temporary.ts";

@@ -1,8 +1,7 @@
 /** Approvals: a row is open once, leaves this state once, and each decision has its line in the audit log. */
 
 import { describe, expect, test } from "bun:test";
-import { type Approval, argumentsPart, maxExcerptChars } from "../../../src/store/approval.ts";
-import type { ApprovalChange } from "../../../src/store/approvals.ts";
+import { type Approval, type ApprovalChange, argumentsPart, maxExcerptChars } from "../../../src/store/approval.ts";
 import type { AuditLine, Decider } from "../../../src/store/audit/event.ts";
 import { approvalKeptDays } from "../../../src/store/limits.ts";
 import type { Store } from "../../../src/store/store.ts";

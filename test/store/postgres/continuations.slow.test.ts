@@ -1,6 +1,6 @@
 /** Which executions a process gets that no process runs, and what becomes of those that cannot be continued. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { ContinuationHandlers, FailedAttempts } from "../../../src/store/continuations.ts";
+import type { ContinuationHandlers, FailedAttempts } from "../../../src/store/executions.ts";
 import { PostgresStore } from "../../../src/store/postgres/store.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type PostgresFixture, postgresFixture, postgresNote } from "../../support/postgres.ts";

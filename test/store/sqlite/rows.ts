@@ -1,8 +1,7 @@
 /** The rows of the user's file, as a test reads and changes them beside the store. */
 import type { Database } from "bun:sqlite";
-import type { Approval, ApprovalFilter, Asking, Decision } from "../../../src/store/approval.ts";
+import type { Approval, ApprovalChange, ApprovalFilter, Asking, Decision } from "../../../src/store/approval.ts";
 import { changeApprovals, listed } from "../../../src/store/approval-table.ts";
-import type { ApprovalChange } from "../../../src/store/approvals.ts";
 import {
   byId,
   callText,

@@ -1,7 +1,7 @@
 /** Everything that has run, runs or waits: filters, the list, and the chosen execution. */
 import { useMemo } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
-import { Choice, FilterForm, named, SearchField, useStickyTop, WhenFields } from "../filter-form.tsx";
+import { Choice, FilterForm, named, QueryChoices, SearchField, useStickyTop, WhenFields } from "../filter-form.tsx";
 import { Problem } from "../notice.tsx";
 import { TabName, Text } from "../text.tsx";
 import { CallLog, type CallQuery } from "./call-log.tsx";
@@ -215,44 +215,18 @@ function Filters({ query, agents, doors, people, servers, hasKeys, onChange }: F
         hasKey={hasKeys}
         onChange={(text) => set({ text })}
       />
-      <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
+      <QueryChoices query={query} rows={[["state", "State", "Any state", states]]} onChange={set} />
       <WhenFields hours={query.hours} day={query.day} onChange={set} />
-      {servers.length > 0 && (
-        <Choice
-          name="Server"
-          value={query.server}
-          any="Any server"
-          choices={named(servers)}
-          onChange={(server) => set({ server, tool: undefined })}
-        />
-      )}
-      {agents.length > 0 && (
-        <Choice
-          name="Agent"
-          value={query.agent}
-          any="Any agent"
-          choices={named(agents)}
-          onChange={(agent) => set({ agent })}
-        />
-      )}
-      {doors.length > 0 && (
-        <Choice
-          name="Door"
-          value={query.door}
-          any="Any door"
-          choices={named(doors)}
-          onChange={(door) => set({ door })}
-        />
-      )}
-      {people.length > 0 && (
-        <Choice
-          name="Person"
-          value={query.person}
-          any="Any person"
-          choices={people.map(({ id, name }) => [id, named([name])[0]?.[1] ?? id] as const)}
-          onChange={(person) => set({ person })}
-        />
-      )}
+      <QueryChoices
+        query={query}
+        rows={[
+          ["server", "Server", "Any server", named(servers)],
+          ["agent", "Agent", "Any agent", named(agents)],
+          ["door", "Door", "Any door", named(doors)],
+          ["person", "Person", "Any person", people.map(({ id, name }) => [id, named([name])[0]?.[1] ?? id] as const)],
+        ]}
+        onChange={(part) => set("server" in part ? { ...part, tool: undefined } : part)}
+      />
       {query.tool !== undefined && (
         <button type="button" class="chip" onClick={() => set({ tool: undefined })}>
           <span class="hidden">Any tool instead of </span>

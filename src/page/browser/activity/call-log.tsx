@@ -7,7 +7,7 @@ import { visible } from "../../../policy/visible.ts";
 import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";
-import { Choice, daySpan, FilterForm, named, SearchField, WhenFields } from "../filter-form.tsx";
+import { daySpan, FilterForm, named, QueryChoices, SearchField, WhenFields } from "../filter-form.tsx";
 import { Problem, type Reason } from "../notice.tsx";
 import { Text, ToolName } from "../text.tsx";
 
@@ -60,23 +60,9 @@ export function CallLog({ query, onQuery, servers, hasOthers, mark, onChoose }: 
             onChange={(who) => set({ who })}
           />
         )}
-        <Choice
-          name="Outcome"
-          value={query.outcome}
-          any="Any outcome"
-          choices={named(outcomes)}
-          onChange={(outcome) => set({ outcome })}
-        />
+        <QueryChoices query={query} rows={[["outcome", "Outcome", "Any outcome", named(outcomes)]]} onChange={set} />
         <WhenFields hours={query.hours} day={query.day} onChange={set} />
-        {servers.length > 0 && (
-          <Choice
-            name="Server"
-            value={query.server}
-            any="Any server"
-            choices={named(servers)}
-            onChange={(server) => set({ server })}
-          />
-        )}
+        <QueryChoices query={query} rows={[["server", "Server", "Any server", named(servers)]]} onChange={set} />
       </FilterForm>
       {problem && <Problem reason={problem} />}
       {calls?.length === 0 && (
@@ -186,14 +172,8 @@ function Row({ call, hasPeople, onChoose }: RowProps) {
         {outcome}
         {code !== undefined && code !== "POLICY_DENIED" && <span class="about"> {visible(code)}</span>}
       </td>
-      {hasPeople && (
-        <td>
-          <Text>{person ?? ""}</Text>
-        </td>
-      )}
-      <td>
-        <Text>{about}</Text>
-      </td>
+      {hasPeople && <Text in="td">{person ?? ""}</Text>}
+      <Text in="td">{about}</Text>
       <td>{durationText(durationMs)}</td>
       <td>{grouped(resultBytes)}</td>
       <td>

@@ -31,9 +31,9 @@ export function CallList({ about: { calls, more, noContents, execution, code }, 
         ))}
       </ol>
       {noContents !== undefined && (
-        <p class="about">
-          <Text>{noContents}</Text>
-        </p>
+        <Text in="p" class="about">
+          {noContents}
+        </Text>
       )}
       {more > 0 && (
         <p class="about">

@@ -74,9 +74,9 @@ export function Detail(props: DetailProps) {
       {about && execution && (
         <>
           {about.failure !== undefined && (
-            <p class="failure-text">
-              <Text>{about.failure}</Text>
-            </p>
+            <Text in="p" class="failure-text">
+              {about.failure}
+            </Text>
           )}
           <Actions execution={execution} about={about} isPerson={isPerson} onChoose={onChoose} onCompare={onCompare} />
           <CallList about={about} onTool={(server, tool) => onQuery({ server, tool })} />
@@ -250,9 +250,9 @@ function Actions({ execution, about, isPerson, onChoose, onCompare }: ActionsPro
         )}
       </div>
       {!canRunAgain && !isPerson && isOver && notAgain !== undefined && (
-        <p class="about">
-          <Text>{notAgain}</Text>
-        </p>
+        <Text in="p" class="about">
+          {notAgain}
+        </Text>
       )}
       {isSaving && <SaveDialog execution={execution} onClose={() => setSaving(false)} onSaved={toProgram} />}
     </>

@@ -3,9 +3,8 @@ import { counted, grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import { visible } from "../../../policy/visible.ts";
 import type { PageExecution } from "../../activity-contract.ts";
-import { Age, useNow } from "../age.tsx";
+import { Age, barShare, shortTime, useNow } from "../age.tsx";
 import { FittedName, shortened, Text } from "../text.tsx";
-import { barShare, shortTime } from "./scale.ts";
 
 /** Characters of a folder in a row. */
 const shownFolderChars = 32;
@@ -50,9 +49,9 @@ export function ToolMarks({ tools }: Pick<PageExecution, "tools">) {
   return (
     <span class="marks" title={title.join("\n")}>
       {servers.slice(0, maxMarks).map(([server]) => (
-        <span key={server} class="mark">
-          <Text>{server}</Text>
-        </span>
+        <Text key={server} in="span" class="mark">
+          {server}
+        </Text>
       ))}
       {more > 0 && <span class="mark">+{more}</span>}
     </span>

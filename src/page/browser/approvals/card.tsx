@@ -77,9 +77,9 @@ export function Card(props: CardProps) {
         </p>
       </header>
       {title !== undefined && onExecution && (
-        <p class="card-title">
-          <Text>{title}</Text>
-        </p>
+        <Text in="p" class="card-title">
+          {title}
+        </Text>
       )}
       <Asker approval={approval} title={title} facts={facts} onExecution={viewer ? undefined : onExecution} />
       <Quoted caption="You are asked because:">

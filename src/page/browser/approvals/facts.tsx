@@ -37,9 +37,9 @@ export function Asker({ approval, title, facts, onExecution }: AskerProps) {
   return (
     <ul class="asker" aria-label="Asked by">
       {by !== undefined && (
-        <li class="by">
-          <Text>{by}</Text>
-        </li>
+        <Text in="li" class="by">
+          {by}
+        </Text>
       )}
       {folder !== undefined && (
         <li>
@@ -132,16 +132,8 @@ export function Differences({ last }: { last: NonNullable<Facts["lastApproved"]>
               <Text>{at}</Text> {words[kind]}
             </dt>
             <dd>
-              {before !== undefined && (
-                <del>
-                  <Text>{before}</Text>
-                </del>
-              )}
-              {now !== undefined && (
-                <ins>
-                  <Text>{now}</Text>
-                </ins>
-              )}
+              {before !== undefined && <Text in="del">{before}</Text>}
+              {now !== undefined && <Text in="ins">{now}</Text>}
             </dd>
           </div>
         ))}

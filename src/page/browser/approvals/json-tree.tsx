@@ -81,9 +81,9 @@ function TextValue({ text }: { text: string }) {
   const isLong = text.length > maxInlineChars || text.includes("\n");
   if (!isLong) {
     return (
-      <code class="leaf">
-        <Text>{JSON.stringify(text)}</Text>
-      </code>
+      <Text in="code" class="leaf">
+        {JSON.stringify(text)}
+      </Text>
     );
   }
   return (
@@ -118,9 +118,9 @@ function Members({ node, level }: { node: Extract<Node, { members: unknown }>; l
 function Member({ name, value, level }: { name: string; value: Node; level: number }) {
   const [isOpen, setOpen] = useState(level < openLevels);
   const label = (
-    <span class="member-name">
-      <Text>{name}</Text>
-    </span>
+    <Text in="span" class="member-name">
+      {name}
+    </Text>
   );
   if (!("members" in value)) {
     return (
@@ -170,9 +170,9 @@ function Found({ leaves, sought }: { leaves: readonly Leaf[]; sought: string }) 
       <ul class="members root">
         {found.slice(0, maxFound).map(({ path, text }) => (
           <li key={path}>
-            <span class="member-name">
-              <Text>{path}</Text>
-            </span>{" "}
+            <Text in="span" class="member-name">
+              {path}
+            </Text>{" "}
             <code class="leaf">
               <Around text={text} sought={small} />
             </code>
@@ -192,9 +192,7 @@ function Around({ text, sought }: { text: string; sought: string }) {
     <>
       {at > foundContextChars && "…"}
       <Text>{text.slice(Math.max(0, at - foundContextChars), at)}</Text>
-      <mark>
-        <Text>{text.slice(at, end)}</Text>
-      </mark>
+      <Text in="mark">{text.slice(at, end)}</Text>
       <Text>{text.slice(end, end + foundContextChars)}</Text>
       {end + foundContextChars < text.length && "…"}
     </>

@@ -23,9 +23,8 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { PageMistake } from "../../programs-contract.ts";
-import { completeTools } from "./completion.ts";
+import { completeTools, toolHints } from "./completion.ts";
 import type { Editor, EditorNames, EditorOptions } from "./contract.ts";
-import { toolHints } from "./tool-hints.ts";
 
 const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--dim)", fontStyle: "italic" },

@@ -233,9 +233,9 @@ function History({ agent, executions, shown, onOpen }: HistoryProps) {
             >
               <span class={`dot ${execution.kind}`} aria-hidden="true" />
               <span class="row-text">
-                <span class="row-title">
-                  <Text>{execution.title}</Text>
-                </span>
+                <Text in="span" class="row-title">
+                  {execution.title}
+                </Text>
                 <span class="about">
                   <StateWords execution={execution} />
                 </span>

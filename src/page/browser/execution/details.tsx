@@ -21,9 +21,7 @@ export function Details({ call, place, hasLine }: DetailsProps) {
   const { outcome, message, arguments: args, result } = call;
   return (
     <>
-      <h3>
-        <Text>{toolOf(call)}</Text>
-      </h3>
+      <Text in="h3">{toolOf(call)}</Text>
       <p class={`badge ${outcome}`}>{outcome}</p>
       <dl>
         {factsOf(call, place).map(([name, value]) => (

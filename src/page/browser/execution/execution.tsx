@@ -83,9 +83,9 @@ function Header({ record }: RecordProps) {
           {repeats !== undefined && ` · run again from ${repeats}`}
         </p>
         {protocols !== "" && (
-          <p class="about">
-            <Text>{protocols}</Text>
-          </p>
+          <Text in="p" class="about">
+            {protocols}
+          </Text>
         )}
       </div>
       {/* Hidden until the script shows it. */}

@@ -115,9 +115,9 @@ function Row({ call, row, count, colour }: RowProps) {
         data-line={line ?? ""}
         aria-label={`${row + 1} of ${count}: ${wordsOf(call)}`}
       >
-        <span class="name">
-          <Text>{toolOf(call)}</Text>
-        </span>
+        <Text in="span" class="name">
+          {toolOf(call)}
+        </Text>
         <span class="at">{line !== undefined && `:${line}`}</span>
         <span class="track">
           <span class={`bar colour${colour}`} id={`b${row}`} />

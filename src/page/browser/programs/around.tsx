@@ -4,13 +4,12 @@ import { useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import type { PageDelivery, PageProgram, PageProgramAbout, PageTested } from "../../programs-contract.ts";
-import { shortTime } from "../activity/scale.ts";
-import { Age } from "../age.tsx";
+import { Age, shortTime } from "../age.tsx";
 import { AskedButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";
 import { useLeads } from "../leads.ts";
 import { useAction, useLoaded, useNotices } from "../notice.tsx";
-import { CodeText, StrongText, Text } from "../text.tsx";
+import { Text } from "../text.tsx";
 import { NewNotification } from "./new-notification.tsx";
 import { NewTest, NewTrigger } from "./new-trigger.tsx";
 
@@ -93,15 +92,11 @@ function Tested({ tested: { recording, ok, durationMs, differences, more, proble
       <span>
         <span class={`outcome ${ok ? "good" : "bad"}`}>{ok ? "passed" : "failed"}</span> <Text>{recording}</Text>{" "}
         <span class="about">{durationText(durationMs)}</span>
-        {problem !== undefined && (
-          <p>
-            <Text>{problem}</Text>
-          </p>
-        )}
+        {problem !== undefined && <Text in="p">{problem}</Text>}
         {differences.map((text) => (
-          <p key={text}>
-            <Text>{text}</Text>
-          </p>
+          <Text key={text} in="p">
+            {text}
+          </Text>
         ))}
         {more > 0 && <p class="about">{counted(more, "more difference")}</p>}
       </span>
@@ -129,10 +124,10 @@ function StartsAfterEvents({ program, triggers, onChanged }: TriggersProps) {
         {triggers.map(({ id, source, filter, perMinute }) => (
           <li key={id}>
             <span>
-              <StrongText>{id}</StrongText> <Text>{source}</Text>
+              <Text in="strong">{id}</Text> <Text>{source}</Text>
               {filter !== undefined && (
                 <>
-                  , if <CodeText>{filter}</CodeText>
+                  , if <Text in="code">{filter}</Text>
                 </>
               )}
               <span class="about"> at most {perMinute} a minute</span>
@@ -182,7 +177,7 @@ function Notifications({ notifications, name, door, onChanged }: NotificationsPr
         {notifications.map(({ id, text, filter }) => (
           <li key={id}>
             <span>
-              <StrongText>{id}</StrongText> <Text>{filter === undefined ? text : `${text}, if ${filter}`}</Text>
+              <Text in="strong">{id}</Text> <Text>{filter === undefined ? text : `${text}, if ${filter}`}</Text>
             </span>
             <span class="line-actions">
               <button
@@ -242,11 +237,7 @@ function Deliveries({ deliveries, door, onRetried }: DeliveriesProps) {
                 {attempts > 1 && `, ${attempts} attempts`}
                 {nextAt !== undefined && `, again at ${shortTime(nextAt, Date.now())}`}
               </span>
-              {message !== undefined && (
-                <p>
-                  <Text>{message}</Text>
-                </p>
-              )}
+              {message !== undefined && <Text in="p">{message}</Text>}
             </span>
             <span class="line-actions">
               {execution !== undefined && (

@@ -5,7 +5,7 @@ import type { PageProgram, PageRecorded, PageTriggered } from "../../programs-co
 import { post } from "../client.ts";
 import { ChoiceField, Field, LinesField, SubmitForm } from "../field.tsx";
 import { useAction, useNotices } from "../notice.tsx";
-import { CodeText } from "../text.tsx";
+import { Text } from "../text.tsx";
 import { givenTexts, InputFields, namedLines } from "./input-fields.tsx";
 
 const kinds = {
@@ -72,11 +72,11 @@ export function NewTrigger({ program: { name, door, inputs }, onMade }: NewTrigg
         <div class="warning" role="status">
           <p>
             The path of the webhook, below the address of <code>claudikins serve --http</code>:{" "}
-            <CodeText>{made.path}</CodeText>
+            <Text in="code">{made.path}</Text>
           </p>
           {made.secret !== undefined && (
             <p>
-              Its secret, shown only now: <CodeText>{made.secret}</CodeText>
+              Its secret, shown only now: <Text in="code">{made.secret}</Text>
             </p>
           )}
           <button type="button" onClick={() => setMade(undefined)}>

@@ -13,7 +13,7 @@ import { useLoaded, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
 import { programKey } from "../place.ts";
 import { useRoving } from "../roving.ts";
-import { ScrolledText, StrongText, Text, visibleLines } from "../text.tsx";
+import { Fact, ScrolledText, Text, visibleLines } from "../text.tsx";
 import { Around } from "./around.tsx";
 import { ProgramForm } from "./program-form.tsx";
 import { CallFacts } from "./save-dialog.tsx";
@@ -69,7 +69,7 @@ export function Programs({ state, wanted, onChoose }: ProgramsProps) {
                 >
                   <span class={`dot ${hasFailed ? "bad" : (last?.kind ?? "idle")}`} aria-hidden="true" />
                   <span class="row-text">
-                    <StrongText>{program.name}</StrongText>
+                    <Text in="strong">{program.name}</Text>
                     <span class="about">
                       {program.door !== undefined && (
                         <>
@@ -120,35 +120,27 @@ function Details({ program, state, reasons }: DetailsProps) {
   const schedules = state.schedules.filter((each) => each.program === name && each.door === door);
   return (
     <Panel id="program" title={<Text>{name}</Text>}>
-      <p>
-        <Text>{description}</Text>
-      </p>
+      <Text in="p">{description}</Text>
       <dl class="facts">
         <CallFacts call={call} calls={calls} />
         {door !== undefined && (
-          <div>
-            <dt>Door</dt>
-            <dd>
-              <Text>{door}</Text>
-            </dd>
-          </div>
+          <Fact name="Door">
+            <Text>{door}</Text>
+          </Fact>
         )}
-        <div>
-          <dt>Saved</dt>
-          <dd>
-            version {version}, by {savedBy === "agent" ? "an agent" : "you"}, <Age at={savedAt} />
-            {from !== undefined && (
-              <>
-                , from <Text>{from}</Text>
-              </>
-            )}
-          </dd>
-        </div>
+        <Fact name="Saved">
+          version {version}, by {savedBy === "agent" ? "an agent" : "you"}, <Age at={savedAt} />
+          {from !== undefined && (
+            <>
+              , from <Text>{from}</Text>
+            </>
+          )}
+        </Fact>
       </dl>
       {changed !== undefined && (
-        <p class="about">
-          <Text>{changed}</Text>
-        </p>
+        <Text in="p" class="about">
+          {changed}
+        </Text>
       )}
       {reasons.length > 0 && (
         <div class="warning">

@@ -8,7 +8,7 @@ import { get, post } from "../client.ts";
 import { Field, SubmitForm } from "../field.tsx";
 import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { programKey } from "../place.ts";
-import { CodeText, ScrolledText, Text, visibleLines } from "../text.tsx";
+import { Fact, ScrolledText, Text, visibleLines } from "../text.tsx";
 
 interface SaveDialogProps {
   execution: PageExecution;
@@ -156,24 +156,18 @@ function Shown({
       )}
       <dl class="facts">
         <CallFacts call={call} calls={calls} />
-        <div>
-          <dt>Description</dt>
-          <dd>
-            <Text>{description}</Text>
-          </dd>
-        </div>
+        <Fact name="Description">
+          <Text>{description}</Text>
+        </Fact>
         {inputs.length > 0 && (
-          <div>
-            <dt>Input</dt>
-            <dd>
-              {inputs.map(({ name, type }) => (
-                <p key={name}>
-                  <Text>{name}</Text>: <Text>{type}</Text>
-                  <span class="about">{placesText(replaced.find((each) => each.input === name)?.places)}</span>
-                </p>
-              ))}
-            </dd>
-          </div>
+          <Fact name="Input">
+            {inputs.map(({ name, type }) => (
+              <p key={name}>
+                <Text>{name}</Text>: <Text>{type}</Text>
+                <span class="about">{placesText(replaced.find((each) => each.input === name)?.places)}</span>
+              </p>
+            ))}
+          </Fact>
         )}
       </dl>
       <Code title="The code that is saved" code={code} />
@@ -197,18 +191,12 @@ function Code({ title, code }: { title: string; code: string }) {
 export function CallFacts({ call, calls }: { call: string; calls: readonly string[] }) {
   return (
     <>
-      <div>
-        <dt>Call</dt>
-        <dd>
-          <CodeText>{call}</CodeText>
-        </dd>
-      </div>
-      <div>
-        <dt>May call</dt>
-        <dd>
-          <Text>{calls.join(", ") || "nothing"}</Text>
-        </dd>
-      </div>
+      <Fact name="Call">
+        <Text in="code">{call}</Text>
+      </Fact>
+      <Fact name="May call">
+        <Text>{calls.join(", ") || "nothing"}</Text>
+      </Fact>
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { PageSchedule, PageScheduledRun } from "../../programs-contract.ts"
 import { Age } from "../age.tsx";
 import { ChangeButton } from "../asked-button.tsx";
 import { Panel } from "../panel.tsx";
-import { CodeText, Quoted, StrongText, Text } from "../text.tsx";
+import { Quoted, Text } from "../text.tsx";
 
 export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
   if (schedules.length === 0) return null;
@@ -30,7 +30,7 @@ function Line({ schedule }: { schedule: PageSchedule }) {
   return (
     <li>
       <span>
-        <StrongText>{id}</StrongText> <CodeText>{cron}</CodeText> <Text>{zone}</Text>
+        <Text in="strong">{id}</Text> <Text in="code">{cron}</Text> <Text>{zone}</Text>
         {next !== undefined && <>, next {timeIn(next, zone)}</>}
         {input !== "{}" && (
           <span class="about">
@@ -116,14 +116,10 @@ export function ScheduleTrouble({ schedules, onShow }: TroubleProps) {
           return (
             <li key={JSON.stringify([door, id])} class={lastRun?.ok === false ? "card trouble failed" : "card trouble"}>
               <div>
-                <h3>
-                  <Text>{program}</Text>
-                </h3>
-                <p class="about">
-                  <Text>
-                    {[id === program ? "" : `schedule ${id}`, door && `door ${door}`].filter(Boolean).join(" · ")}
-                  </Text>
-                </p>
+                <Text in="h3">{program}</Text>
+                <Text in="p" class="about">
+                  {[id === program ? "" : `schedule ${id}`, door && `door ${door}`].filter(Boolean).join(" · ")}
+                </Text>
                 <div>{lastRun && <RunWords run={lastRun} />}</div>
               </div>
               <button type="button" onClick={() => onShow(schedule)}>

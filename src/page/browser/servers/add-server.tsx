@@ -7,7 +7,7 @@ import { get, post } from "../client.ts";
 import { CheckField, Field, LinesField, SubmitForm } from "../field.tsx";
 import { Problem, type Reason, useAction, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { AboutText, StrongText } from "../text.tsx";
+import { Text } from "../text.tsx";
 import {
   credentialRow,
   emptyRow,
@@ -236,8 +236,10 @@ function Catalog({
       {fitting.slice(0, 8).map(({ name, title, description }) => (
         <li key={name}>
           <button type="button" onClick={() => onChoose(name)}>
-            <StrongText>{title}</StrongText>
-            <AboutText>{description}</AboutText>
+            <Text in="strong">{title}</Text>
+            <Text in="span" class="about">
+              {description}
+            </Text>
           </button>
         </li>
       ))}

@@ -24,11 +24,7 @@ export function Details({ server }: { server: PageServerEntry }) {
   if (isEditing) return <EditServer server={name} onDone={() => setEditing(false)} />;
   return (
     <Panel id="server" title={<Text>{name}</Text>}>
-      {description !== undefined && (
-        <p>
-          <Text>{description}</Text>
-        </p>
-      )}
+      {description !== undefined && <Text in="p">{description}</Text>}
       <dl class="facts">
         <Fact
           name="State"
@@ -148,14 +144,10 @@ function Checked({ checked: { tools = 0, tookMs, problem, misfits } }: { checked
     <div class="checked" role="status">
       {problem ? (
         <>
-          <p class="failure-text">
-            <Text>{first}</Text>
-          </p>
-          {problem.hint !== undefined && (
-            <p>
-              <Text>{problem.hint}</Text>
-            </p>
-          )}
+          <Text in="p" class="failure-text">
+            {first}
+          </Text>
+          {problem.hint !== undefined && <Text in="p">{problem.hint}</Text>}
           {output.length > 0 && <ScrolledText class="arguments">{visibleLines(output.join("\n"))}</ScrolledText>}
         </>
       ) : (
@@ -164,9 +156,9 @@ function Checked({ checked: { tools = 0, tookMs, problem, misfits } }: { checked
         </p>
       )}
       {misfits.map((misfit) => (
-        <p key={misfit} class="about">
-          <Text>{misfit}</Text>
-        </p>
+        <Text key={misfit} in="p" class="about">
+          {misfit}
+        </Text>
       ))}
     </div>
   );

@@ -1,7 +1,7 @@
 /** Variables and headers of an entry in a form. A value that is set is not shown. */
 import type { PageEntry, PageEntryValue } from "../../servers-contract.ts";
 import { CheckField, Field, type FieldProps } from "../field.tsx";
-import { CodeText } from "../text.tsx";
+import { Text } from "../text.tsx";
 
 /** A change of an entry, as `POST api/servers/edit` takes it. */
 export interface Change {
@@ -178,7 +178,7 @@ function KeptAsSecret({ row: { value, isSecret, isRemoved }, secret, onChange }:
       {secret !== undefined && (
         <>
           {": the entry refers to "}
-          <CodeText>{`\${secret:${secret}}`}</CodeText>
+          <Text in="code">{`\${secret:${secret}}`}</Text>
         </>
       )}
     </CheckField>

@@ -81,9 +81,7 @@ function Held({ tool, isDisabled, onAccept }: HeldProps) {
   const { tool: name, why, suspicions, isKnown, isReplaced, lines, left } = tool;
   return (
     <article class="held-tool">
-      <h4>
-        <Text>{name}</Text>
-      </h4>
+      <Text in="h4">{name}</Text>
       <p class="about">
         Changes: <Text>{why.join("; ")}</Text>
       </p>

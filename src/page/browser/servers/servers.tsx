@@ -6,7 +6,7 @@ import type { PageServerEntry } from "../../servers-contract.ts";
 import { SearchField } from "../filter-form.tsx";
 import { Panel } from "../panel.tsx";
 import { useRoving } from "../roving.ts";
-import { StrongText, Text } from "../text.tsx";
+import { Text } from "../text.tsx";
 import { AddServer } from "./add-server.tsx";
 import { Details } from "./details.tsx";
 import { needsRepair } from "./trouble.tsx";
@@ -73,7 +73,7 @@ export function Servers({ state, wanted, onChoose }: ServersProps) {
               >
                 <span class={`dot ${kindOf(server)}`} aria-hidden="true" />
                 <span class="row-text">
-                  <StrongText>{server.name}</StrongText>
+                  <Text in="strong">{server.name}</Text>
                   <span class={`about state-line ${kindOf(server)}`}>
                     <Text>{server.stateText}</Text>
                   </span>

@@ -24,9 +24,9 @@ export function SignInPanel({ server, signIn }: { server: PageServerEntry; signI
     <div class="sign-in">
       <p>{server.state === "signed out" ? "This server needs a sign-in." : words[state]}</p>
       {failed !== undefined && (
-        <p class="warning">
-          <Text>{failed}</Text>
-        </p>
+        <Text in="p" class="warning">
+          {failed}
+        </Text>
       )}
       {state !== "signed in" && (
         <button type="button" class={isNeeded ? "primary" : ""} disabled={isStarting} onClick={() => void start()}>

@@ -7,7 +7,7 @@ import type { DeniedPattern, PageServerEntry, PageTool, PageTools, PageUndo } fr
 import { post } from "../client.ts";
 import { useAction, useConfigChanged, useLoaded } from "../notice.tsx";
 import { useRoving } from "../roving.ts";
-import { AboutText, compareNames, Key, Text } from "../text.tsx";
+import { compareNames, Key, Text } from "../text.tsx";
 import { type States, useStates } from "../tools/change-states.ts";
 import { StateChoice } from "../tools/state-choice.tsx";
 
@@ -134,9 +134,9 @@ function Rows({ server, tools, canChange, states }: RowsProps) {
         return (
           <li key={name} class={denied === undefined ? "tool" : "tool denied"} {...item}>
             <div class="tool-text">
-              <span class="tool-name">
-                <Text>{name}</Text>
-              </span>{" "}
+              <Text in="span" class="tool-name">
+                {name}
+              </Text>{" "}
               {shownAs !== undefined && (
                 <span class="about">
                   for agents <Text>{shownAs}</Text>{" "}
@@ -150,9 +150,9 @@ function Rows({ server, tools, canChange, states }: RowsProps) {
                   </span>{" "}
                 </Fragment>
               ))}
-              <p class="about">
-                <Text>{denied === undefined ? description : `It ${denied}`}</Text>
-              </p>
+              <Text in="p" class="about">
+                {denied === undefined ? description : `It ${denied}`}
+              </Text>
             </div>
             {/* The choices of the other rows are reached with the arrows. */}
             <StateChoice tool={{ server, ...tool }} tabIndex={item.tabIndex} canChange={canChange} states={states} />
@@ -172,10 +172,12 @@ function Patterns({ patterns, onAllow }: { patterns: DeniedPattern[]; onAllow(pa
         {patterns.map(({ pattern, line, isOwn }) => (
           <li key={line}>
             <span>
-              <span class="tool-name">
-                <Text>{pattern}</Text>
-              </span>{" "}
-              <AboutText>{line}</AboutText>
+              <Text in="span" class="tool-name">
+                {pattern}
+              </Text>{" "}
+              <Text in="span" class="about">
+                {line}
+              </Text>
             </span>
             {isOwn && (
               <button type="button" onClick={() => onAllow(pattern)}>

@@ -2,7 +2,7 @@
 import { counted } from "../../../base/counted.ts";
 import type { PageServerEntry } from "../../servers-contract.ts";
 import { Panel } from "../panel.tsx";
-import { AboutText, Quoted, Text } from "../text.tsx";
+import { Quoted, Text } from "../text.tsx";
 
 const states: readonly PageServerEntry["state"][] = ["broken", "needs", "signed out"];
 
@@ -49,9 +49,7 @@ function Trouble({ server, onShow }: { server: PageServerEntry; onShow(): void }
   return (
     <li class={state === "broken" ? "card trouble failed" : "card trouble"}>
       <div>
-        <h3>
-          <Text>{name}</Text>
-        </h3>
+        <Text in="h3">{name}</Text>
         {needsRepair(server) && (
           <p>
             <span class={`outcome ${state === "broken" ? "bad" : "waiting"}`}>
@@ -67,7 +65,9 @@ function Trouble({ server, onShow }: { server: PageServerEntry; onShow(): void }
         {held !== undefined && (
           <p>
             <span class="outcome waiting">{counted(held, "held tool")}</span>{" "}
-            <AboutText>{changedText(server)}</AboutText>
+            <Text in="span" class="about">
+              {changedText(server)}
+            </Text>
           </p>
         )}
       </div>

@@ -171,9 +171,9 @@ function Verified({ checked: { entries, sha256, problem, notes, contains } }: { 
         </p>
       )}
       {notes.map((note) => (
-        <p key={note} class="about">
-          <Text>{note}</Text>
-        </p>
+        <Text key={note} in="p" class="about">
+          {note}
+        </Text>
       ))}
       <p class="about">
         The last hash is <code>{sha256}</code>. Note it elsewhere, and a later check proves that nothing before it has

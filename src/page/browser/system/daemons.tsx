@@ -8,7 +8,7 @@ import { post } from "../client.ts";
 import { useLooked } from "../looked.ts";
 import { Problem, useNotices } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { StrongText, Text } from "../text.tsx";
+import { Text } from "../text.tsx";
 
 export function Daemons() {
   const notices = useNotices();
@@ -62,7 +62,7 @@ function Running({ daemon, onStop }: RunningProps) {
   return (
     <li>
       <div>
-        <StrongText>{config}</StrongText> {isOwn && <span class="badge">this page</span>}
+        <Text in="strong">{config}</Text> {isOwn && <span class="badge">this page</span>}
         <p class="about">
           {facts.join(" · ")} · started <Age at={startedAt} />
         </p>
@@ -100,7 +100,7 @@ function Silent({ daemon: { pid, config, log }, onStop }: SilentProps) {
   return (
     <li>
       <div>
-        <StrongText>{config ?? "A daemon"}</StrongText>
+        <Text in="strong">{config ?? "A daemon"}</Text>
         <p class="about not-set">It runs, but does not answer: it was paused, or hangs.</p>
         <p class="about">
           {pid !== undefined && `process ${pid} · `}log: <Text>{log}</Text>

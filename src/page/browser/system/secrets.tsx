@@ -88,9 +88,9 @@ function SecretLine({ secret, servers, isEdited, onEdit, onDone }: SecretLinePro
   return (
     <li class="secret">
       <div>
-        <strong class="tool-name">
-          <Text>{name}</Text>
-        </strong>
+        <Text in="strong" class="tool-name">
+          {name}
+        </Text>
         <p class="about">
           {isSet ? (place === "keychain" ? "in the system's keychain" : "in a file that only you can read") : null}
           {!isSet && <span class="not-set">not set</span>}

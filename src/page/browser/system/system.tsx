@@ -7,7 +7,7 @@ import { Age } from "../age.tsx";
 import { post } from "../client.ts";
 import { Problem, type Reason, useAction, useLoaded } from "../notice.tsx";
 import { Panel } from "../panel.tsx";
-import { CodeText, Text } from "../text.tsx";
+import { Text } from "../text.tsx";
 import { AuditLog } from "./audit.tsx";
 import { Daemons } from "./daemons.tsx";
 import { Secrets } from "./secrets.tsx";
@@ -77,11 +77,11 @@ function Known({ found: { version, installed, path, newest, command } }: { found
           </span>
         </div>
       )}
+      <Text in="p" class="about">
+        {installed}
+      </Text>
       <p class="about">
-        <Text>{installed}</Text>
-      </p>
-      <p class="about">
-        <CodeText>{path}</CodeText>
+        <Text in="code">{path}</Text>
       </p>
     </>
   );

@@ -5,7 +5,7 @@ import { ageText, waitText } from "../../../base/duration.ts";
 import type { PageDoor, PageToken } from "../../contract.ts";
 import { Checks, Field } from "../field.tsx";
 import { Panel } from "../panel.tsx";
-import { StrongText, Text } from "../text.tsx";
+import { Text } from "../text.tsx";
 import { Form, Line, Lines, type PartProps } from "./rule-forms.tsx";
 
 interface DoorsProps extends PartProps {
@@ -62,15 +62,15 @@ function DoorLine({ door, onDoor }: { door: PageDoor; onDoor(door: string): void
   const { name, servers, tools, agents, tokens, problem } = door;
   return (
     <>
-      <StrongText>{name}</StrongText>{" "}
+      <Text in="strong">{name}</Text>{" "}
       {problem === undefined ? (
         <button type="button" class="link" title="Show the tools as the door sees them" onClick={() => onDoor(name)}>
           {counted(tools, "tool")}
         </button>
       ) : (
-        <span class="failed-calls">
-          <Text>{problem}</Text>
-        </span>
+        <Text in="span" class="failed-calls">
+          {problem}
+        </Text>
       )}
       <dl class="facts">
         <Fact name="Servers" texts={servers} none="none" />
@@ -95,9 +95,7 @@ function Fact({ name, texts, none }: { name: string; texts: readonly string[]; n
   return (
     <div>
       <dt>{name}</dt>
-      <dd>
-        <Text>{texts.join(", ") || (none ?? "")}</Text>
-      </dd>
+      <Text in="dd">{texts.join(", ") || (none ?? "")}</Text>
     </div>
   );
 }

@@ -78,9 +78,9 @@ function ToolRules({ rules: { rules, servers }, change }: PartProps) {
               remove={canRemove ? () => remove(rule) : undefined}
             >
               <Pattern server={rule.server} pattern={rule.pattern} /> {effects[rule.effect]}
-              <p class="about">
-                <Text>{rule.line}</Text>
-              </p>
+              <Text in="p" class="about">
+                {rule.line}
+              </Text>
             </Line>
           );
         })}
@@ -164,9 +164,9 @@ function Edits({ rules: { edits, servers }, change }: PartProps) {
                 is <Text>{shown}</Text>
               </>
             )}
-            <p class="about">
-              <Text>{[about, names.length > 0 && `arguments: ${names.join(", ")}`].filter(Boolean).join(" · ")}</Text>
-            </p>
+            <Text in="p" class="about">
+              {[about, names.length > 0 && `arguments: ${names.join(", ")}`].filter(Boolean).join(" · ")}
+            </Text>
           </Line>
         ))}
       </Lines>

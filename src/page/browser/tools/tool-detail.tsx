@@ -7,7 +7,7 @@ import type { PageToolAbout, PageToolRow, PageToolState } from "../../servers-co
 import { Age } from "../age.tsx";
 import { useLeads } from "../leads.ts";
 import { useLoaded } from "../notice.tsx";
-import { AboutText, CodeText, ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
+import { ScrolledText, Text, ToolName, visibleLines } from "../text.tsx";
 import { previewOf, type States, stateWords } from "./change-states.ts";
 
 /** Calls that are shown. Activity has all of them. */
@@ -48,11 +48,7 @@ export function ToolDetail({ row, door, canChange, states, mark, onClose }: Tool
           ✕
         </button>
       </div>
-      {about && about.description !== "" && (
-        <p>
-          <Text>{about.description}</Text>
-        </p>
-      )}
+      {about && about.description !== "" && <Text in="p">{about.description}</Text>}
       {about && (
         <>
           <h3>An agent gets</h3>
@@ -60,13 +56,13 @@ export function ToolDetail({ row, door, canChange, states, mark, onClose }: Tool
         </>
       )}
       <h3>State</h3>
-      <p class="about">
-        <Text>{line ?? "The config says nothing about it."}</Text>
-      </p>
+      <Text in="p" class="about">
+        {line ?? "The config says nothing about it."}
+      </Text>
       {!canChange && (
-        <p class="about">
-          <Text>{fixedBecause(door)}</Text>
-        </p>
+        <Text in="p" class="about">
+          {fixedBecause(door)}
+        </Text>
       )}
       <StateEffects row={row} canChange={canChange} states={states} mark={mark} />
       {(shownAs !== undefined || isEdited) && (
@@ -96,7 +92,10 @@ export function ToolDetail({ row, door, canChange, states, mark, onClose }: Tool
           <ul class="plain-list">
             {rules.map((rule) => (
               <li key={rule.line}>
-                <CodeText>{rule.text}</CodeText> <AboutText>{rule.line}</AboutText>
+                <Text in="code">{rule.text}</Text>{" "}
+                <Text in="span" class="about">
+                  {rule.line}
+                </Text>
               </li>
             ))}
           </ul>
@@ -171,7 +170,11 @@ function StateEffects({
             />
             <span>
               {words}
-              {texts[state] !== undefined && <AboutText>{texts[state]}</AboutText>}
+              {texts[state] !== undefined && (
+                <Text in="span" class="about">
+                  {texts[state]}
+                </Text>
+              )}
             </span>
           </label>
         );

@@ -124,18 +124,18 @@ const DrawnLine = keptUnchanged(({ line, place, total, pixels, ...row }: DrawnLi
     style={{ height: `${pixels}px`, transform: `translateY(${place * pixels}px)` }}
   >
     {"heading" in line && (
-      <h3 class="tool-heading about">
-        <Text>{line.heading}</Text>
-      </h3>
+      <Text in="h3" class="tool-heading about">
+        {line.heading}
+      </Text>
     )}
     {"other" in line && (
       <div class="tool-row other">
         <span class="rank">{line.rank}</span>
         <span class="cell-tool">
           <Text>{line.other.id}</Text> <span class="badge">{line.other.kind}</span>
-          <span class="signature">
-            <Text>{line.other.signature}</Text>
-          </span>
+          <Text in="span" class="signature">
+            {line.other.signature}
+          </Text>
         </span>
       </div>
     )}
@@ -181,14 +181,14 @@ function Row({
         {rank !== undefined && <span class="rank">{rank}</span>}
         <FittedToolName server={server} tool={name} />
         {signature !== undefined && (
-          <span class="signature">
-            <Text>{signature}</Text>
-          </span>
+          <Text in="span" class="signature">
+            {signature}
+          </Text>
         )}
       </button>
-      <span class="about cell-description">
-        <Text>{description}</Text>
-      </span>
+      <Text in="span" class="about cell-description">
+        {description}
+      </Text>
       <span class="marks">
         {shownAs !== undefined && (
           <span class="mark" title="The name for agents">

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import type { PageRules } from "../../contract.ts";
 import type { PageToolRow, PageToolState } from "../../servers-contract.ts";
-import { Choice, FilterForm, named, SearchField, useStickyTop } from "../filter-form.tsx";
+import { FilterForm, named, QueryChoices, SearchField, useStickyTop } from "../filter-form.tsx";
 import { useLeads } from "../leads.ts";
 import { Problem, useLoaded, useNotices } from "../notice.tsx";
 import { Text } from "../text.tsx";
@@ -257,35 +257,24 @@ function ToolFilters({ query, servers, doors, onChange }: ToolFiltersProps) {
         hasKey
         onChange={(text) => set({ text })}
       />
-      <Choice name="State" value={query.state} any="Any state" choices={states} onChange={(state) => set({ state })} />
-      {servers.length > 1 && (
-        <Choice
-          name="Server"
-          value={query.server}
-          any="Any server"
-          choices={named(servers)}
-          onChange={(server) => set({ server })}
-        />
-      )}
-      <Choice
-        name="Effect"
-        value={query.effect}
-        any="Any effect"
-        choices={effects}
-        onChange={(effect) => set({ effect })}
+      <QueryChoices
+        query={query}
+        rows={[
+          ["state", "State", "Any state", states],
+          ["server", "Server", "Any server", servers.length > 1 ? named(servers) : []],
+          ["effect", "Effect", "Any effect", effects],
+          ["label", "Label", "Any label", labels],
+          ["use", "Use", "Any use", uses],
+          ["order", "Order", "By name", orders],
+          [
+            "door",
+            "Seen through",
+            "Without a door",
+            named(doors).map(([door, text]) => [door, `Door ${text}`] as const),
+          ],
+        ]}
+        onChange={set}
       />
-      <Choice name="Label" value={query.label} any="Any label" choices={labels} onChange={(label) => set({ label })} />
-      <Choice name="Use" value={query.use} any="Any use" choices={uses} onChange={(use) => set({ use })} />
-      <Choice name="Order" value={query.order} any="By name" choices={orders} onChange={(order) => set({ order })} />
-      {doors.length > 0 && (
-        <Choice
-          name="Seen through"
-          value={query.door}
-          any="Without a door"
-          choices={named(doors).map(([door, text]) => [door, `Door ${text}`] as const)}
-          onChange={(door) => set({ door })}
-        />
-      )}
     </FilterForm>
   );
 }
