@@ -20,6 +20,8 @@ export class DriftWatch implements Disposable {
   /** The tools that have changed or are gone and are not judged yet, by their servers. */
   readonly #changed = new Map<string, Set<string>>();
   #judging: Promise<void> | undefined;
+  /** The last line, which is not repeated when a server lists twice. Empty if nothing is broken now. */
+  #told = "";
 
   constructor(around: ToolsAround, log: Log) {
     this.#around = around;
@@ -48,6 +50,7 @@ export class DriftWatch implements Disposable {
       try {
         const drift = await driftOf(this.#around, { servers, tools, signal: this.#closing.signal });
         if (drift.broken.length > 0) this.#tell(servers, drift);
+        else this.#told = "";
       } catch (error) {
         if (!this.#closing.signal.aborted) this.#log.debug(`saved programs were not checked: ${messageOf(error)}`);
       }
@@ -60,6 +63,8 @@ export class DriftWatch implements Disposable {
       return `${programText(each)}, because ${first ? reasonText(first) : ""}`;
     });
     const line = `${servers.join(", ")} changed: ${driftText(drift)}: ${named.join("; ")}`;
+    if (line === this.#told) return;
+    this.#told = line;
     this.#log.warn(`${oneLine(line, maxLineChars)}. To see all: claudikins programs check --all`);
   }
 

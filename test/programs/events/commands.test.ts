@@ -19,7 +19,7 @@ test.each([
   [["--webhook", "github", "--file", "*.csv"], "A trigger has one source"],
   [["--file", "*.csv", "--secret", "A"], "--secret and --answer are for --webhook"],
   [["--file", "*.csv", "--if", "done"], "--if is for --after"],
-  [["--webhook", "gitlab"], "--webhook takes github, stripe, slack, standard"],
+  [["--webhook", "gitlab"], "--webhook takes github, stripe, slack or standard"],
   [["--webhook", "stripe"], "The secret of stripe is missing"],
   [["--webhook", "github", "--secret", "sk live"], "--secret takes the name of a secret"],
   [["--webhook", "github", "--secret", "MISSING"], "The secret MISSING is not set"],
