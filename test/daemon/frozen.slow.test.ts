@@ -1,10 +1,7 @@
 /** A daemon that is paused: commands say that it runs and does not answer, and how to end it. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { dirname } from "node:path";
 import { hasEnded } from "../../src/daemon/peers.ts";
-import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
-import { runProgram } from "../support/process.ts";
 
 setDefaultTimeout(60_000);
 
@@ -47,14 +44,3 @@ test.skipIf(process.platform === "win32")(
     expect((await project.claudikins("daemon", "status")).stderr).toStartWith("No daemon is running.");
   },
 );
-
-test.skipIf(process.platform === "win32")("a program beside a paused daemon runs with servers of its own", async () => {
-  await project.value("seen");
-  const { pid } = (await project.daemons())[0]!;
-  process.kill(pid, "SIGSTOP");
-  const command = [...claudikinsCommand, "exec", "-e", "return (await seen.seen({})) !== undefined"];
-  const env = { ...project.env, CLAUDIKINS_DAEMON: "on" };
-  const done = await runProgram(command, { cwd: dirname(project.config), env });
-  expect(done).toMatchObject({ exitCode: 0, stdout: "true\n" });
-  process.kill(pid, "SIGKILL");
-});

@@ -454,7 +454,7 @@ describe("the end of the daemon", () => {
         exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" }),
         runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env }),
       ]);
-      expect([exitCode, stderr]).toEqual([0, expect.stringContaining("starting seen without the daemon")]);
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining("starting servers without the daemon")]);
       expect([called.exitCode, called.stderr]).toEqual([4, expect.stringContaining("The daemon stopped answering")]);
     } finally {
       process.kill(pid, "SIGCONT");

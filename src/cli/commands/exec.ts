@@ -9,7 +9,7 @@ import type { CallTape } from "../../programs/recordings/tape.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, flag, option, place } from "../command.ts";
-import { mayUseDaemon, runInDaemon } from "../daemon/with-daemon.ts";
+import { mayUseDaemon, runInDaemon, silentDaemon } from "../daemon/with-daemon.ts";
 import { daemonArgs, viewArgs } from "../flags/config-flags.ts";
 import { oneWordOf } from "../flags/flags.ts";
 import { dryRunArgs, dryRunOf, flaggedLimits, limitArgs } from "../flags/limit-flags.ts";
@@ -99,6 +99,7 @@ export default command({
       observed: {},
       person: personAtTerminal(() => activity, io),
     });
+    if (flags !== args) app.log.warn(silentDaemon);
     const activity = new Activity(besideWire(args, io), "Running");
     const { onProgress } = activity;
     const trace = commandTrace(io.env);

@@ -290,7 +290,7 @@ export const run = command({
       return { json: { execution: id }, text: `${id}\n`, note: `For its outcome: claudikins executions wait ${id}\n` };
     }
     const form = (folders: OutputFolders) => ({ json: args.json === true, output: args.output, folders });
-    const { mayUseDaemon, runInDaemon } = await import("../daemon/with-daemon.ts");
+    const { mayUseDaemon, runInDaemon, silentDaemon } = await import("../daemon/with-daemon.ts");
     let flags = args;
     if (!args.record && !args["dry-run"] && mayUseDaemon(args, io)) {
       const done = await runInDaemon({ program: name, input, limits }, args, io);
@@ -313,6 +313,7 @@ export const run = command({
       observed: {},
       person: personAtTerminal(() => activity, io),
     });
+    if (flags !== args) app.log.warn(silentDaemon);
     const activity = new Activity(io.stderr, `Running ${program.name}`);
     const { onProgress } = activity;
     const asked = { ...request, limits, dryRun: dryRunOf(args), trace: commandTrace(io.env), onProgress };

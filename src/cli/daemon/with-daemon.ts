@@ -52,6 +52,9 @@ export function mayUseDaemon(flags: WireFlags & DaemonFlags, io: Io): boolean {
   return usesDaemon(flags, env) && !isWatched && !stderr.isTerminal && telemetryOf(undefined, env) === undefined;
 }
 
+/** Said by a command whose servers start without a silent daemon. */
+export const silentDaemon = "The daemon does not answer: starting servers without the daemon";
+
 /** A program that was run in the daemon. */
 interface RunInDaemon {
   outcome: Outcome;

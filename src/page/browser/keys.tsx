@@ -5,6 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 /** The only thing that the browser stores. */
 const keysItem = "claudikins-keys";
 
+const keysAreOn = () => localStorage.getItem(keysItem) !== "off";
+
 /** Whether a key is meant as a command: it is not part of a text, and no other key is down. */
 export function isCommand(event: KeyboardEvent): boolean {
   if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return false;
@@ -23,14 +25,15 @@ interface Keys {
 
 /** `onNumber` gets the number of the key, counted from 0. `onUndo` takes the last change back. */
 export function useKeys(onNumber: (place: number) => void, onUndo: () => void): Keys {
-  const [areOn, setOn] = useState(localStorage.getItem(keysItem) !== "off");
+  const [areOn, setOn] = useState(keysAreOn());
   const dialog = useRef<HTMLDialogElement>(null);
   const latest = useRef({ onNumber, onUndo });
   latest.current = { onNumber, onUndo };
   const explain = () => dialog.current?.showModal();
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      if (!areOn || !isCommand(event) || document.querySelector("dialog[open]")) return;
+      // The state counts only after the next effect, and a key may come before it.
+      if (!keysAreOn() || !isCommand(event) || document.querySelector("dialog[open]")) return;
       const filter = document.getElementById("filter");
       if (/^[1-9]$/.test(event.key)) latest.current.onNumber(Number(event.key) - 1);
       else if (event.key === "u") latest.current.onUndo();
@@ -42,7 +45,7 @@ export function useKeys(onNumber: (place: number) => void, onUndo: () => void): 
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
-  }, [areOn]);
+  }, []);
   const turn = (wanted: boolean) => {
     localStorage.setItem(keysItem, wanted ? "on" : "off");
     setOn(wanted);
