@@ -222,11 +222,11 @@ export async function recordAnswer(
   { cwd, stdout }: Io,
 ): Promise<CommandAnswer> {
   if (html === undefined) {
-    const execution = readable(await readRecord(store, id), id);
+    const execution = await recorded(() => readRecord(store, id), id);
     return { json: execution, text: waterfallText(execution, stdout, limit) };
   }
   const written = resolve(cwd, html);
-  writeWhenChanged(written, readable(await tracePageOf(store, id), id));
+  writeWhenChanged(written, await recorded(() => tracePageOf(store, id), id));
   return { json: { written }, note: `Wrote ${written}\n` };
 }
 
@@ -237,9 +237,16 @@ export function checkHtml({ html, limit }: { html?: string | undefined; limit?: 
     throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
 }
 
-/** What was read of the record of an execution. Throws FILE_NOT_FOUND if there is none. */
-export function readable<T>(made: T | undefined, id: string): T {
-  if (made !== undefined) return made;
+/** Time for the record of an execution that has just ended: its process writes it a moment later. */
+const recordWaitMs = 1_000;
+
+/** What `read` reads of the record of an execution. Throws FILE_NOT_FOUND if there is none. */
+export async function recorded<T>(read: () => Promise<T | undefined>, id: string): Promise<T> {
+  for (const deadline = performance.now() + recordWaitMs; ; await Bun.sleep(50)) {
+    const found = await read();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) break;
+  }
   throw new ClaudikinsError("FILE_NOT_FOUND", `The execution "${id}" has no record yet`, {
     hint: `An execution is recorded when it has ended. To wait for it: claudikins executions wait ${id}`,
   });

@@ -20,7 +20,7 @@ import { tookMs, toolOf } from "../programs/trace/record-text.ts";
 import { readRecord } from "../programs/trace/store.ts";
 import { openStore } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
-import { type AllExecutions, allExecutions, executionPlace, idIn, readable } from "./all-executions.ts";
+import { type AllExecutions, allExecutions, executionPlace, idIn, recorded } from "./all-executions.ts";
 import { command, option } from "./command.ts";
 import { type ConfigFlags, viewArgs } from "./flags/config-flags.ts";
 import { countUpTo } from "./flags/flags.ts";
@@ -66,7 +66,7 @@ async function recordIn(
 ): Promise<ExecutionRecord> {
   const id = idIn(all, wanted);
   if (id === first?.id) throw new ClaudikinsError("USAGE", `"${wanted}" is the same execution as the first one`);
-  return readable(await readRecord(store, id), id);
+  return recorded(() => readRecord(store, id), id);
 }
 
 /** Throws USAGE if there is no execution that is likely meant. */

@@ -106,7 +106,7 @@ test("the daemon stays while the page is open, and ends as usual afterwards", as
 test("a policy that the page changes ends the daemon for others, while the page stays; daemon stop ends both", async () => {
   const page = await open(JSON.parse((await ui("--json")).stdout).url);
   const [before] = await project.daemons();
-  const saved = await page.post("api/policy", { server: "seen", tool: "wait", access: "denied" });
+  const saved = await page.post("api/policy/states", { tools: [{ server: "seen", tool: "wait" }], state: "deny" });
   expect(saved.status).toBe(200);
   expect(JSON.parse(readFileSync(project.config, "utf8")).mcpServers.seen.deny).toEqual(["wait"]);
   // Somebody else's change.

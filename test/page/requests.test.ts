@@ -109,7 +109,7 @@ describe("without a session", () => {
     ["GET", "api/approvals/abcdefgh"],
     ["POST", "api/approvals/abcdefgh"],
     ["GET", "api/tools?server=x"],
-    ["POST", "api/policy"],
+    ["POST", "api/policy/states"],
     ["POST", "api/sign-in"],
     ["POST", "api/sign-in/address"],
     ["GET", "api/activity"],
@@ -339,7 +339,7 @@ describe("with a session", () => {
     const cookie = await signIn();
     const answer = await ask("api/state", { method: "GET", headers: { cookie, origin: "https://evil.example" } });
     expect(answer.status).toBe(403);
-    const asked = await ask("api/policy", { method: "OPTIONS", headers: { origin: "https://evil.example" } });
+    const asked = await ask("api/policy/states", { method: "OPTIONS", headers: { origin: "https://evil.example" } });
     expect([asked.status, asked.headers.get("access-control-allow-origin")]).toEqual([403, null]);
   });
 
