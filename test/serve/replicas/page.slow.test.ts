@@ -77,7 +77,7 @@ describe.skipIf(postgresNote !== "")(`the page of replicas${postgresNote}`, () =
     // The database alone is of no use.
     const [row] = await server.run(set.database, "SELECT string_agg(value, ' ') AS kept FROM claudikins.kept_values");
     expect(row!["kept"]).not.toContain("ann");
-    // The headers of tokens begin with `alg`, `typ` or `kid`. What is sealed is random, and may have shorter parts of them.
+    // The headers of tokens begin with `alg`, `typ` or `kid`. Sealed values are random, and may have shorter parts of them.
     expect(row!["kept"]).not.toMatch(/eyJ(?:hbGci|0eXAi|raWQi)/);
     const secrets = JSON.stringify(await server.run(set.database, "SELECT * FROM claudikins.kept_values"));
     for (const value of mine.values()) expect(secrets).not.toContain(value);
