@@ -22,7 +22,7 @@ const collectedResultChars = 4 * megabyte;
 const callOverheadMs = 0.5;
 
 /** The same for each million characters of its result. */
-const resultOverheadMs = 30;
+const resultOverheadMs = 100;
 
 /** The share of CPU time that belongs to the caller of a program. */
 export interface ProgramShare {
