@@ -45,17 +45,10 @@ export class DaemonClient {
     return this.reach(() => this.#answer(path, text, signal));
   }
 
-  /** Whether a daemon of this user is running and answers. A silent one is busy, was paused, or hangs. */
+  /** Whether a daemon of this user is running and answers. */
   async look(): Promise<"answers" | "silent" | "none"> {
-    const { peerAnswerMs } = await import("./peers.ts");
-    try {
-      this.refuseForeign();
-      const signal = AbortSignal.timeout(peerAnswerMs);
-      await requestDaemon(this.place.socket, "GET /status", { body: "", signal });
-      return "answers";
-    } catch (error) {
-      return error instanceof ClaudikinsError || isNobody(error) ? "none" : "silent";
-    }
+    const { lookAt } = await import("./peers.ts");
+    return lookAt(this.place.socket);
   }
 
   /** The same as `post`, if a daemon is running that takes the request. Otherwise undefined: nothing was done. */

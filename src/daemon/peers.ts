@@ -1,10 +1,11 @@
 /** Finds the running daemons and asks them for their status over their sockets. */
 
+import { ClaudikinsError } from "../base/errors.ts";
 import { namesIn, readIfThere } from "../base/files.ts";
 import { isHeld } from "../base/lock.ts";
 import type { Environment } from "../config/environment.ts";
 import { type Holder, holderOf } from "./daemon-note.ts";
-import { allPlaces, type DaemonPaths, refuseForeign } from "./place.ts";
+import { allPlaces, type DaemonPaths, isNobody, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 import { requestDaemon } from "./transport/connect.ts";
 
@@ -12,7 +13,7 @@ import { requestDaemon } from "./transport/connect.ts";
 const peerBeginsMs = 300;
 
 /** Time for a daemon to answer another process. A running daemon answers at once. */
-export const peerAnswerMs = 2_000;
+const peerAnswerMs = 2_000;
 
 /** Time for a daemon to take over executions. It starts a worker for each that it continues. */
 const adoptMs = 20_000;
@@ -54,6 +55,17 @@ export async function findDaemons(env: Environment): Promise<{ peers: Peer[]; si
 /** Undefined if no daemon is listening, or if it does not answer in time. */
 export async function statusOf(socket: string, withinMs = peerAnswerMs): Promise<Status | undefined> {
   return (await ask(socket, "GET /status", undefined, withinMs)) as Status | undefined;
+}
+
+/** Whether a daemon of this user is listening and answers. A silent one is busy, was paused, or hangs. */
+export async function lookAt(socket: string): Promise<"answers" | "silent" | "none"> {
+  try {
+    refuseForeign(socket);
+    await requestDaemon(socket, "GET /status", { body: "", signal: AbortSignal.timeout(peerAnswerMs) });
+    return "answers";
+  } catch (error) {
+    return error instanceof ClaudikinsError || isNobody(error) ? "none" : "silent";
+  }
 }
 
 /** The number of calls that are still running. Undefined if no daemon is listening. */

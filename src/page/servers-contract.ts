@@ -213,10 +213,8 @@ export interface PageTool {
   effect: "reads" | "changes" | "destroys" | "unstated";
   /** The labels of its data, each with its reason as the end of a sentence. */
   labels: { label: "untrusted" | "private" | "public"; why: string }[];
-  /** Why it is denied, as the end of a sentence. */
-  denied?: string | undefined;
   state: PageToolState;
-  /** The place in the config that decides the state. Undefined if nothing does. */
+  /** The place in the config that decides the state; if it is denied, why, as the end of a sentence. Undefined if nothing does. */
   line?: string | undefined;
 }
 

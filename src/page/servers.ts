@@ -219,7 +219,6 @@ function toolOf(
     description: shownDescription({ description, title }),
     effect: effectOf(annotations),
     labels,
-    denied: policy && denialOf(policy, name),
     ...statePlace(policy, name, annotations),
   };
 }

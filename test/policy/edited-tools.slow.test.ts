@@ -221,9 +221,9 @@ test("the page shows own names, which rules are about, and the names for agents"
   const app = await open({ deny: ["get-it"], confirm: { "create-issue": "always" } });
   const views = new ToolViews();
   expect((await views.of("rec", app)).tools).toMatchObject([
-    { name: "create-issue", shownAs: "file_bug", state: "ask", line: "mcpServers.rec.confirm", denied: undefined },
-    { name: "get-it", shownAs: undefined, denied: expect.any(String) },
-    { name: "read-it", shownAs: undefined, description: "Reads.", denied: undefined },
+    { name: "create-issue", shownAs: "file_bug", state: "ask", line: "mcpServers.rec.confirm" },
+    { name: "get-it", shownAs: undefined, state: "deny" },
+    { name: "read-it", shownAs: undefined, description: "Reads.", state: "allow" },
   ]);
   views.touch("rec", "create-issue", app);
   expect((await views.of("rec", app)).tools.map(({ name }) => name)).toEqual(["create-issue", "get-it", "read-it"]);

@@ -102,5 +102,6 @@ function explained(code: string, error: unknown): [message: string, hint: string
     ];
   }
   if (isLost(error)) return ["The database cannot be reached", check];
-  return [`The database has failed: ${messageOf(error)}`, check];
+  // Its own words are not in the message, which callers over HTTP get.
+  return ["The database has failed", `It says: ${messageOf(error)}. ${check}`];
 }

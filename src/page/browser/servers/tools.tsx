@@ -129,10 +129,10 @@ function Rows({ server, tools, canChange, states }: RowsProps) {
   return (
     <ul class="tool-rows" aria-labelledby="tools" {...roving.list}>
       {tools.map((tool) => {
-        const { name, shownAs, description, effect, labels, denied } = tool;
+        const { name, shownAs, description, effect, labels, state, line } = tool;
         const item = roving.item(name);
         return (
-          <li key={name} class={denied === undefined ? "tool" : "tool denied"} {...item}>
+          <li key={name} class={state === "deny" ? "tool denied" : "tool"} {...item}>
             <div class="tool-text">
               <Text in="span" class="tool-name">
                 {name}
@@ -151,7 +151,7 @@ function Rows({ server, tools, canChange, states }: RowsProps) {
                 </Fragment>
               ))}
               <Text in="p" class="about">
-                {denied === undefined ? description : `It ${denied}`}
+                {state === "deny" ? `It ${line}` : description}
               </Text>
             </div>
             {/* The choices of the other rows are reached with the arrows. */}
