@@ -10,6 +10,12 @@ import { doorOf, type Site, subjectOf } from "./site.ts";
 /** Access tokens are used for this time, so that they outlive the longest request by far. */
 const tokenUsedMs = 60_000;
 
+/**
+ * The line of an answer that says which file two programs have written. A program whose files could not be kept leaves them to the next one,
+ * which may run after others have written the same file.
+ */
+const conflictLine = /\n\nLogs:\n\.\/workspace\/\S+ was changed by another program at the same time: [^\n]+$/;
+
 /** How often an agent asks for the outcome of one program. */
 const maxResumed = 5;
 
@@ -93,7 +99,9 @@ export class Person {
       this.oracle.did("asked again for an outcome");
       answer = await this.ask({ resume }, options);
     }
-    return answer;
+    const text = answer.text.replace(conflictLine, "");
+    if (text !== answer.text) this.oracle.saw("two versions of a file", `p${this.number}`, answer.text);
+    return { ...answer, text };
   }
 
   /** Calls execute_code. */
