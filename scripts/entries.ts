@@ -14,7 +14,7 @@ const files = [
   "tools/work/worker.ts",
   "serve/content/worker.ts",
   "store/sqlite/approvals-worker.ts",
-  "store/sqlite/checkpoint-worker.ts",
+  "store/sqlite/wal-worker.ts",
   "store/sqlite/worker.ts",
   "page/execution/worker.ts",
   "programs/checking/worker.ts",

@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readApi } from "../src/sources/openapi/read-api.ts";
+import { readApi } from "../src/sources/openapi/api-in-worker.ts";
 
 export const documentsFolder: string = join(import.meta.dir, "../node_modules/.cache/claudikins/documents");
 

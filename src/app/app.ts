@@ -224,8 +224,8 @@ export class App implements AsyncDisposable {
   }
 
   /**
-   * Whether its servers are not the same for all folders anyway: the servers of a project's config run in the project, and agents of other people each
-   * have their own roots.
+   * Whether its servers depend on the folder, so that none may be started in the home folder and shared: the servers of a project's config run in
+   * the project, and agents have roots of their own.
    */
   get #isPlaced(): boolean {
     const { origin } = this.config;

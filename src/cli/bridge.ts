@@ -21,7 +21,7 @@ import { isLeaving } from "../daemon/protocol.ts";
 import { addressOf } from "../daemon/transport/address.ts";
 import { request } from "../daemon/transport/exchange.ts";
 import { connectInNode } from "../daemon/transport/node-stream.ts";
-import type { ArgumentWord } from "../programs/call-arguments.ts";
+import type { ArgumentWord } from "../programs/argument-words.ts";
 import { childEnvironment } from "../servers/process/child-environment.ts";
 import { originOf } from "../tools/origin.ts";
 import { isMark, readGiven } from "./call/call-words.ts";

@@ -5,7 +5,7 @@ import { parsedExact } from "../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../base/json-object.ts";
 import { tooHeavy } from "../base/json-weight.ts";
 import { traceIn } from "../base/trace-context.ts";
-import type { ArgumentWord } from "../programs/call-arguments.ts";
+import type { ArgumentWord } from "../programs/argument-words.ts";
 import type { ExecuteRequest } from "../programs/execute.ts";
 import { isId } from "../programs/trace/id.ts";
 import type { BindingValue } from "../sandbox/contract.ts";

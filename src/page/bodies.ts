@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { confirmModes, labels } from "../config/policy.ts";
 import { toolStates } from "../policy/decision.ts";
-import { programStates, webhookForms } from "../programs/events/triggers.ts";
+import { programStates, webhookForms } from "../programs/events/stored-triggers.ts";
 import { isId } from "../programs/trace/id.ts";
 import { approvalScopes, maxReasonChars } from "../store/approval.ts";
 

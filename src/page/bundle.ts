@@ -7,9 +7,13 @@ const browser = join(source, "page", "browser");
 
 /** Returns the script of the page of `claudikins ui`. */
 export function browserScript(): string {
-  const shared = ["policy/visible.ts", "base/duration.ts", "base/counted.ts", "base/units.ts", "page/limits.ts"].map(
-    (path) => join(source, path),
-  );
+  const shared = [
+    "policy/hidden-characters.ts",
+    "base/duration.ts",
+    "base/counted.ts",
+    "base/units.ts",
+    "page/limits.ts",
+  ].map((path) => join(source, path));
   return bundledScript({
     name: "page",
     entry: join(browser, "main.tsx"),

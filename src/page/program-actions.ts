@@ -3,7 +3,7 @@
 import type { App } from "../app/app.ts";
 import { ClaudikinsError } from "../base/errors.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
-import type { ArgumentWord } from "../programs/call-arguments.ts";
+import type { ArgumentWord } from "../programs/argument-words.ts";
 import { mistakesIn } from "../programs/checking/check-code.ts";
 import { type ComparedExecution, recordedContents, storedContents } from "../programs/comparing/contents.ts";
 import { addNotification, retryDelivery, usualNotificationsPerMinute } from "../programs/events/manage.ts";

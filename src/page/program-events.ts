@@ -6,7 +6,7 @@ import { minuteMs } from "../base/units.ts";
 import { modelServerName } from "../config/model-server.ts";
 import type { SavedProgramsPlace } from "../config/saved-programs-place.ts";
 import { placeName } from "../programs/events/places.ts";
-import { receiverText, sourceText, Triggers, whenText } from "../programs/events/triggers.ts";
+import { receiverText, sourceText, Triggers, whenText } from "../programs/events/stored-triggers.ts";
 import { mentions } from "../programs/mentioned-servers.ts";
 import { RecordingFiles, recordingFile, requireRecordingName } from "../programs/recordings/recording-files.ts";
 import { testProgram } from "../programs/recordings/test-program.ts";

@@ -5,7 +5,7 @@ import { toClaudikinsError } from "../base/errors.ts";
 import { minuteMs } from "../base/units.ts";
 import type { Environment } from "../config/environment.ts";
 import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-programs-place.ts";
-import { formsOf, formsText } from "../programs/call-arguments.ts";
+import { formsOf, formsText } from "../programs/argument-words.ts";
 import { driftOf, driftText } from "../programs/drift/drift.ts";
 import { reasonText } from "../programs/drift/reasons.ts";
 import { lastChange } from "../programs/saved/differences.ts";

@@ -1,6 +1,6 @@
 /** The question whether a tool may be called. It is short enough to be read, and no argument can imitate its own lines. */
 
-import { visible } from "./visible.ts";
+import { visible } from "./hidden-characters.ts";
 
 /** Characters of a name. The whole question fits into a terminal window. */
 const maxQuestionNameChars = 120;

@@ -30,7 +30,7 @@ import type { NamedVersions } from "./saved/named-versions.ts";
 import { isOwnFunction, withOwnFunctions } from "./saved/namespace.ts";
 import { requirePermission } from "./saved/permissions.ts";
 import type { RequestingProgram } from "./saved/requesting-program.ts";
-import { callerOwner } from "./saved/visible.ts";
+import { callerOwner } from "./saved/visible-programs.ts";
 import { CodeSubscriptions, serverFunction } from "./server-functions.ts";
 import type { CallSpans } from "./telemetry.ts";
 import type { ToolCallListener } from "./tool-call-events.ts";

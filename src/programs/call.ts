@@ -19,7 +19,7 @@ import type { ToolCatalog } from "../tools/catalog/tool-catalog.ts";
 import { firstAnswerMs } from "../tools/limits.ts";
 import { findTool, type RegistryServer, type RegistryTool } from "../tools/model.ts";
 import { signature } from "../tools/signature.ts";
-import { type ArgumentWord, argumentsOf, type CallArguments } from "./call-arguments.ts";
+import { type ArgumentWord, argumentsOf, type CallArguments } from "./argument-words.ts";
 import { callSpans, observersOf, withinSpan } from "./call-observers.ts";
 import type { DryRun } from "./dry-run/dry-run.ts";
 import { maxNamedTools } from "./limits.ts";

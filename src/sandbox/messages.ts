@@ -100,12 +100,11 @@ export type LookupQuestion =
 /** The part of the tool that was asked for, or the suggestions. */
 export type LookupAnswer = KnownFunction["inputSchema"] | string | Suggestion[] | boolean;
 
-export type ToWorker =
-  | PrepareMessage
-  | RunMessage
-  | ResumeMessage
+export type ToWorker = PrepareMessage | RunMessage | ResumeMessage | AnswersJson | { type: "renew" } | ToProgram;
+
+/** About the program that the worker runs. */
+export type ToProgram =
   | SettleMessage
-  | AnswersJson
   | DeadlineMessage
   | { type: "answers"; answers: LookupAnswer[] }
   | { type: "stop" }
@@ -119,8 +118,7 @@ export type ToWorker =
   /** Saves the program soon, and from now on before each of its calls leaves. */
   | { type: "keep" }
   /** Answers `wantsCopy`. A whole copy is needed if the last one was not stored. */
-  | { type: "copy"; isWhole: boolean }
-  | { type: "renew" };
+  | { type: "copy"; isWhole: boolean };
 
 /** A log line, or the start of one that the next text of its level continues. */
 export interface LogPart extends LogEntry {
@@ -145,8 +143,8 @@ export interface ParkMessage {
 }
 
 /**
- * The answer to `park`: the program, or nothing if it cannot be parked now. Between `park` and `resumed`, `stay` is the only message about
- * the program that the worker may be sent. `wakeAt` is the time of its next timer, in milliseconds since 1970.
+ * The answer to `park`: the program, or nothing if it cannot be parked now. After `park`, the only message about the program that may be sent
+ * to the worker is `stay`, until the program is resumed. `wakeAt` is the time of its next timer, in milliseconds since 1970.
  */
 export interface ParkedMessage {
   type: "parked";

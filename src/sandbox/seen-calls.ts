@@ -13,7 +13,7 @@ const longResultChars = 1_000_000;
 /** Characters of arguments, results and failures of calls that are saved with a program. */
 const maxSavedCallChars = 262_144;
 
-export interface RecordedCalls {
+export interface SeenCalls {
   tool: string;
   calls: number;
   failures: number;
@@ -28,11 +28,11 @@ export interface RecordedCalls {
 }
 
 const atStart = () => ({
-  tools: new Map<string, RecordedCalls & { args?: string }>(),
-  open: new Map<number, { seen: RecordedCalls; raw: boolean }>(),
+  tools: new Map<string, SeenCalls & { args?: string }>(),
+  open: new Map<number, { seen: SeenCalls; raw: boolean }>(),
 });
 
-export class SeenCalls {
+export class CallsByTool {
   /** Plain data, so that it can be saved with a program that waits. */
   readonly state: ReturnType<typeof atStart>;
 
@@ -74,13 +74,13 @@ export class SeenCalls {
    */
   get saved(): ReturnType<typeof atStart> {
     let room = maxSavedCallChars;
-    const copies = new Map<RecordedCalls, RecordedCalls>();
+    const copies = new Map<SeenCalls, SeenCalls>();
     const fits = (text: string) => {
       if (text.length > room) return false;
       room -= text.length;
       return true;
     };
-    const tools = new Map<string, RecordedCalls & { args?: string }>();
+    const tools = new Map<string, SeenCalls & { args?: string }>();
     for (const [tool, { args, ...seen }] of this.state.tools) {
       const { failure, results } = seen;
       const copy = {
@@ -98,7 +98,7 @@ export class SeenCalls {
     return { tools, open: new Map(open) };
   }
 
-  get all(): RecordedCalls[] {
+  get all(): SeenCalls[] {
     return [...this.state.tools.values()];
   }
 }

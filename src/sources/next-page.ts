@@ -2,7 +2,7 @@
 
 import { exactDigits } from "../base/exact-json.ts";
 import { isObject, type JsonObject } from "../base/json-object.ts";
-import type { Operation, Pages, Parameter } from "./openapi/operation.ts";
+import type { Operation, Pages, Parameter } from "./openapi/api.ts";
 
 export type { Pages };
 

@@ -4,7 +4,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { loadConfig } from "../../src/config/load.ts";
 import { readSecret } from "../../src/config/secrets/store.ts";
 import { placeName } from "../../src/programs/events/places.ts";
-import { Triggers } from "../../src/programs/events/triggers.ts";
+import { Triggers } from "../../src/programs/events/stored-triggers.ts";
 import type { Recording } from "../../src/programs/recordings/format.ts";
 import { RecordingFiles } from "../../src/programs/recordings/recording-files.ts";
 import { axeFindings } from "../support/axe.ts";

@@ -1,7 +1,7 @@
 /** Words of a command line, converted to the types of a tool's schema. */
 import { describe, expect, test } from "bun:test";
 import { exactNumber } from "../../src/base/exact-json.ts";
-import { type ArgumentWord, argumentsOf } from "../../src/programs/call-arguments.ts";
+import { type ArgumentWord, argumentsOf } from "../../src/programs/argument-words.ts";
 import { argumentProblems } from "../../src/tools/arguments/argument-problems.ts";
 import { exactArguments } from "../../src/tools/arguments/exact-arguments.ts";
 

@@ -101,7 +101,7 @@ const writers: Record<string, Kept> = {
     owner: "the user, whose program it is",
     labels: "in each recording; placeholders stand for private data, and *** for secrets",
   },
-  "programs/events/triggers.ts": ofUser("conditions and inputs that the user has given; names of files"),
+  "programs/events/stored-triggers.ts": ofUser("conditions and inputs that the user has given; names of files"),
   "programs/saved/library.ts": dataFiles["programs"]!,
   "programs/saved/schedules.ts": ofUser("inputs that the user has given; the outcome has the labels of its execution"),
   "serve/tokens/token-file.ts": ofOperator(),

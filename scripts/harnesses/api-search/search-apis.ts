@@ -1,7 +1,7 @@
 /** Asks the search the questions, over all operations of the documents together. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readApi } from "../../../src/sources/openapi/read-api.ts";
+import { readApi } from "../../../src/sources/openapi/api-in-worker.ts";
 import type { RegistryServer } from "../../../src/tools/model.ts";
 import { listedTools, preparedIn } from "../../../src/tools/search/prepared-index.ts";
 import { ToolSearch } from "../../../src/tools/search/tool-search.ts";

@@ -1,7 +1,7 @@
 /** What happens in one round, determined by its seed and its number. */
 
 import { hourMs, minuteMs } from "../../../src/base/units.ts";
-import { type WebhookForm, webhookForms } from "../../../src/programs/events/triggers.ts";
+import { type WebhookForm, webhookForms } from "../../../src/programs/events/stored-triggers.ts";
 import { Random } from "../random.ts";
 
 /** Webhooks of one round. */

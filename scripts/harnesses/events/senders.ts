@@ -1,6 +1,6 @@
 /** The senders of webhooks: they sign as the four services do, and send again until they are answered. */
 import { createHash, createHmac } from "node:crypto";
-import type { WebhookForm } from "../../../src/programs/events/triggers.ts";
+import type { WebhookForm } from "../../../src/programs/events/stored-triggers.ts";
 
 /** The headers with which a sender signs a body. */
 export function signedHeaders(form: WebhookForm, secret: string, body: string, id: string, atMs: number) {

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { savedProgramsOf } from "../../../src/config/saved-programs-place.ts";
 import { placeName } from "../../../src/programs/events/places.ts";
-import { type WebhookForm, webhookForms } from "../../../src/programs/events/triggers.ts";
+import { type WebhookForm, webhookForms } from "../../../src/programs/events/stored-triggers.ts";
 import type { BriefDelivery } from "../../../src/store/deliveries.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -4,7 +4,7 @@
  */
 import type { Tool } from "@modelcontextprotocol/client";
 import { sourceSender } from "../../../src/servers/network/source-sender.ts";
-import type { Api, Operation } from "../../../src/sources/openapi/operation.ts";
+import type { Api, Operation } from "../../../src/sources/openapi/api.ts";
 import { apiSource } from "../../../src/sources/openapi/source.ts";
 import { checkArguments } from "../../../src/tools/arguments/check-arguments.ts";
 import { type DocumentBody, type DocumentOperation, OpenDocument, type Place } from "./document.ts";

@@ -5,7 +5,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { readApi } from "../../../src/sources/openapi/read-api.ts";
+import { readApi } from "../../../src/sources/openapi/api-in-worker.ts";
 import { documentsFolder, realDocuments } from "../../sources.ts";
 import { checkDocument } from "./check-document.ts";
 

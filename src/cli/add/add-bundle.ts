@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { counted } from "../../base/counted.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../base/errors.ts";
 import { homeOf } from "../../config/locations.ts";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { requireBubblewrap } from "../../servers/box/bubblewrap.ts";
 import { Archive, discardBundle } from "../../setup/bundles/archive.ts";
 import { bundleFolder, bundleKey, entryOf, programsOf, wantedOf } from "../../setup/bundles/entry.ts";

@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../../base/json-object.ts";
 import { requiredNames } from "../../base/json-schema.ts";
-import { ArgumentProblem, type ArgumentWord, argumentOf, formsOf, formsText } from "../../programs/call-arguments.ts";
+import { ArgumentProblem, type ArgumentWord, argumentOf, formsOf, formsText } from "../../programs/argument-words.ts";
 import { argumentProblems } from "../../tools/arguments/argument-problems.ts";
 import type { RegistryTool } from "../../tools/model.ts";
 import { firstSentence } from "../../tools/signature.ts";

@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../base/errors.ts";
 import { parseExact } from "../../base/exact-json.ts";
 import { isObject } from "../../base/json-object.ts";
-import { type ArgumentWord, argumentForms, notAnArgument, shortened } from "../../programs/call-arguments.ts";
+import { type ArgumentWord, argumentForms, notAnArgument, shortened } from "../../programs/argument-words.ts";
 import type { Io } from "../io.ts";
 
 export interface CallWords {

@@ -6,7 +6,7 @@ import { counted } from "../../base/counted.ts";
 import { ClaudikinsError, messageOf } from "../../base/errors.ts";
 import { readIfThere } from "../../base/files.ts";
 import { about, list as listOf, number, record, text, texts, yesOrNo } from "../../base/json-shape.ts";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { scopeText } from "../../store/approval.ts";
 import { type AuditLine, decisions, lineShape } from "../../store/audit/event.ts";
 import { type AuditFilter, auditEntries, deciderText, newestEntries, subjectOf } from "../../store/audit/read.ts";

@@ -7,7 +7,7 @@ import { shellWord } from "../../base/shell-word.ts";
 import type { Environment } from "../../config/environment.ts";
 import { maxTimeoutMs } from "../../config/limits.ts";
 import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/llm.ts";
-import { argumentsOf } from "../../programs/call-arguments.ts";
+import { argumentsOf } from "../../programs/argument-words.ts";
 import type { OutputFolders } from "../../sandbox/host/outputs.ts";
 import {
   type FilledForm,

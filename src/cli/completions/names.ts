@@ -97,7 +97,7 @@ export async function completedNames(
       return schedules.map(({ id, program, cron }) => ({ value: id, about: `${program}, ${cron}` }));
     }
     case "trigger": {
-      const { sourceText, Triggers } = await import("../../programs/events/triggers.ts");
+      const { sourceText, Triggers } = await import("../../programs/events/stored-triggers.ts");
       const triggers = new Triggers((await configOf(place, surroundings)).savedPrograms).all();
       return triggers.map((each) => ({ value: each.id, about: `${each.program}, ${sourceText(each)}` }));
     }
@@ -225,7 +225,7 @@ async function parameters(
   const { properties } = inputSchema;
   if (!isObject(properties)) return [];
   const used = new Set(positionals.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
-  const { formsOf } = await import("../../programs/call-arguments.ts");
+  const { formsOf } = await import("../../programs/argument-words.ts");
   return Object.entries(properties)
     .filter(([key]) => !used.has(key))
     .flatMap(([key, property]): Candidate[] => {

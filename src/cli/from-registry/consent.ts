@@ -1,7 +1,7 @@
 /** The consent of a person to a server from a registry: when it is not needed, and to the folders that a container would get. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import { expand } from "../../config/expand.ts";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { isOfSystem } from "../../setup/registries/mounts.ts";
 import type { PublishedServer } from "../../setup/registries/published.ts";
 import { isSource } from "../../setup/registries/runtime-options.ts";

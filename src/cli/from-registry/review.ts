@@ -4,7 +4,7 @@ import { defined } from "../../base/json-object.ts";
 import type { ValueOf } from "../../base/json-shape.ts";
 import { oneLine } from "../../base/visible-text.ts";
 import type { ServerPolicy } from "../../config/policy.ts";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { entryOf } from "../../setup/registries/entry.ts";
 import type { PublishedServer } from "../../setup/registries/published.ts";
 import type { Registry } from "../../setup/registries/registries.ts";

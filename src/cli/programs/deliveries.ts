@@ -4,7 +4,7 @@ import { about, list as listOf, number, oneOf, record, text, time } from "../../
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import { retryDelivery } from "../../programs/events/manage.ts";
 import { placeName } from "../../programs/events/places.ts";
-import { type Trigger, Triggers } from "../../programs/events/triggers.ts";
+import { type Trigger, Triggers } from "../../programs/events/stored-triggers.ts";
 import type { BriefDelivery } from "../../store/deliveries.ts";
 import { openStore } from "../../store/open.ts";
 import { command, place, several } from "../command.ts";

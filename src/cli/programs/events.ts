@@ -1,6 +1,6 @@
 /** `claudikins programs on` and `off`: what starts saved programs. */
 import { about, anything, byName, list as listOf, number, oneOf, record, text } from "../../base/json-shape.ts";
-import { sourceText, type Trigger, webhookForms } from "../../programs/events/triggers.ts";
+import { sourceText, type Trigger, webhookForms } from "../../programs/events/stored-triggers.ts";
 import { mapOf, startNoMore, startOn, usualRunsPerMinute, webhookPath } from "../../programs/events/wanted-source.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { command, option, place, repeatable, several } from "../command.ts";

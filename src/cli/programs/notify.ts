@@ -20,7 +20,7 @@ import {
   receiverText,
   type Trigger,
   whenText,
-} from "../../programs/events/triggers.ts";
+} from "../../programs/events/stored-triggers.ts";
 import { receiverOf, requireReceiving, usualStates } from "../../programs/events/wanted-receiver.ts";
 import { mapOf } from "../../programs/events/wanted-source.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";

@@ -6,7 +6,7 @@ import { Semaphore } from "../../base/semaphore.ts";
 import { visibleText } from "../../base/visible-text.ts";
 import { type Answer, decidedElsewhere } from "../../policy/approval-queue.ts";
 import type { Asker } from "../../policy/questions.ts";
-import { argumentsOf } from "../../programs/call-arguments.ts";
+import { argumentsOf } from "../../programs/argument-words.ts";
 import type { Responder } from "../../servers/connection/responder.ts";
 import type { Io } from "../io.ts";
 import type { Activity } from "./progress.ts";

@@ -1,7 +1,7 @@
 /** Forms and their fields. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { Text } from "./text.tsx";
 
 export interface FieldProps {

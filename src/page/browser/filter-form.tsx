@@ -1,7 +1,7 @@
 /** The fields by which a list is narrowed: searches and choices. They stay below the head of the page. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { Key } from "./text.tsx";
 
 /** Characters of a name in a list of choices. */

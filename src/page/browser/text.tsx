@@ -2,7 +2,7 @@
 
 /** @jsxImportSource preact */
 import { type ComponentChildren, createElement, type JSX } from "preact";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 
 interface TextProps {
   /** The element that has the text. */

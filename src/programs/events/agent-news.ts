@@ -5,7 +5,7 @@ import type { StoredDelivery } from "../../store/deliveries.ts";
 import type { Parts } from "../parts.ts";
 import { newId } from "../trace/id.ts";
 import { placeName } from "./places.ts";
-import { type ProgramState, Triggers } from "./triggers.ts";
+import { type ProgramState, Triggers } from "./stored-triggers.ts";
 
 /** News that are read at once, and those of them that are told: the newest. */
 const readNews = 100;

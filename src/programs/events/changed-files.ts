@@ -2,7 +2,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import type { OfferedEvent } from "./event-queue.ts";
-import type { FileSource, Trigger, Triggers } from "./triggers.ts";
+import type { FileSource, Trigger, Triggers } from "./stored-triggers.ts";
 
 /** Files that one trigger can watch. The others are left out, and the log says so. */
 export const maxWatchedFiles = 2_000;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { Fields, fromJson, List, type Value } from "../../config/cel/values.ts";
 import { Undecidable, Work } from "../../config/cel/work.ts";
 import { languageOf } from "../../config/condition.ts";
-import type { Trigger } from "./triggers.ts";
+import type { Trigger } from "./stored-triggers.ts";
 
 let language: ReturnType<typeof languageOf> | undefined;
 

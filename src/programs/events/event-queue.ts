@@ -6,7 +6,7 @@ import type { Read } from "../../policy/flow/session-reads.ts";
 import type { Store } from "../../store/store.ts";
 import { newId } from "../trace/id.ts";
 import { placeName } from "./places.ts";
-import { sourceText, type Trigger } from "./triggers.ts";
+import { sourceText, type Trigger } from "./stored-triggers.ts";
 
 /** Deliveries of one trigger that have not ended. More are refused. */
 const maxOpenDeliveries = 1_000;

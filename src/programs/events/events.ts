@@ -7,12 +7,12 @@ import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
 import type { Store } from "../../store/store.ts";
 import type { ScheduledPlace } from "../saved/scheduler.ts";
 import type { ChangedFiles, FileTrigger } from "./changed-files.ts";
+import type { DeliveryRunner } from "./delivery-runner.ts";
 import type { ListChanges, ListTrigger } from "./list-changes.ts";
 import type { ProgramNews } from "./outcomes.ts";
 import { hasTriggers, placeName } from "./places.ts";
 import type { ResourceTrigger, ResourceUpdates } from "./resource-updates.ts";
-import type { DeliveryRunner } from "./runner.ts";
-import type { OutcomeSource, Trigger } from "./triggers.ts";
+import type { OutcomeSource, Trigger } from "./stored-triggers.ts";
 
 /** How long deliveries are kept after their end. */
 const keptMs = { done: 7 * dayMs, dead: 30 * dayMs };
@@ -58,7 +58,7 @@ export class Events {
   }
 
   async #loadRunner(): Promise<DeliveryRunner> {
-    const { DeliveryRunner } = await import("./runner.ts");
+    const { DeliveryRunner } = await import("./delivery-runner.ts");
     this.#runner ??= new DeliveryRunner({
       ...this.#options,
       now: this.#now,
@@ -130,7 +130,7 @@ export class Events {
     const { log, store } = this.#options;
     const [{ ChangedFiles }, { Triggers }, { offer }] = await Promise.all([
       import("./changed-files.ts"),
-      import("./triggers.ts"),
+      import("./stored-triggers.ts"),
       import("./event-queue.ts"),
     ]);
     const make = () => new ChangedFiles(new Triggers(place.place));
@@ -169,7 +169,7 @@ export class Events {
     const { log, store } = this.#options;
     const [{ ListChanges }, { Triggers }, { offer }] = await Promise.all([
       import("./list-changes.ts"),
-      import("./triggers.ts"),
+      import("./stored-triggers.ts"),
       import("./event-queue.ts"),
     ]);
     const make = () => new ListChanges(new Triggers(place.place), log);
@@ -232,6 +232,6 @@ export class Events {
 
 /** In the order of their ids. */
 async function triggersAt(place: SavedProgramsPlace): Promise<Trigger[]> {
-  const { Triggers } = await import("./triggers.ts");
+  const { Triggers } = await import("./stored-triggers.ts");
   return new Triggers(place).all();
 }

@@ -5,7 +5,7 @@ import { sha256 } from "../../base/sha256.ts";
 import { minuteMs } from "../../base/units.ts";
 import type { Pool } from "../../servers/pool.ts";
 import type { OfferedEvent } from "./event-queue.ts";
-import type { ListedKind, ListSource, Trigger, Triggers } from "./triggers.ts";
+import type { ListedKind, ListSource, Trigger, Triggers } from "./stored-triggers.ts";
 
 /** Time after which a list is asked for although its server has announced nothing: the server may have been restarted, or announce nothing. */
 const listAgainMs = 10 * minuteMs;

@@ -16,7 +16,7 @@ import {
   sourceText,
   type Trigger,
   Triggers,
-} from "./triggers.ts";
+} from "./stored-triggers.ts";
 
 /** Notifications within a minute, unless the user says another number. */
 export const usualNotificationsPerMinute = 60;

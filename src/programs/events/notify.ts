@@ -14,7 +14,7 @@ import { failed } from "./attempts.ts";
 import { inputFor } from "./conditions.ts";
 import { referencedValue } from "./referenced-value.ts";
 import { sendWebhook } from "./send-webhook.ts";
-import type { Receiver, Trigger, WebhookReceiver } from "./triggers.ts";
+import type { Receiver, Trigger, WebhookReceiver } from "./stored-triggers.ts";
 
 /** Time for a command. */
 const commandMs = 60_000;

@@ -11,7 +11,7 @@ import type { Executions } from "../execution/executions.ts";
 import type { Summary } from "../trace/record.ts";
 import type { OfferedEvent } from "./event-queue.ts";
 import { hasSchedules } from "./places.ts";
-import type { OutcomeSource, ProgramState, Trigger } from "./triggers.ts";
+import type { OutcomeSource, ProgramState, Trigger } from "./stored-triggers.ts";
 
 /** How old an outcome may be. Deliveries are kept for longer, so that none starts a program twice. */
 const outcomeAgeMs = dayMs;

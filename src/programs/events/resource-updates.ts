@@ -4,7 +4,7 @@ import type { Log } from "../../base/log.ts";
 import { minuteMs } from "../../base/units.ts";
 import type { Pool } from "../../servers/pool.ts";
 import type { OfferedEvent } from "./event-queue.ts";
-import type { ResourceSource, Trigger } from "./triggers.ts";
+import type { ResourceSource, Trigger } from "./stored-triggers.ts";
 
 /** Time until a subscription that has failed is tried again. */
 const subscribeAgainMs = minuteMs;

@@ -5,7 +5,7 @@ import type { Environment } from "../../config/environment.ts";
 import type { Config } from "../../config/load.ts";
 import type { SavedProgram } from "../saved/model.ts";
 import { referencedValue } from "./referenced-value.ts";
-import type { ProgramState, Receiver } from "./triggers.ts";
+import type { ProgramState, Receiver } from "./stored-triggers.ts";
 import { secretFor } from "./wanted-source.ts";
 
 /** The states that are told, unless the user says others. */

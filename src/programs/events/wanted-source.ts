@@ -10,7 +10,7 @@ import { isSecretName } from "../../config/secrets/references.ts";
 import { removeSecrets, setSecret, storedSecret } from "../../config/secrets/store.ts";
 import type { SavedProgram } from "../saved/model.ts";
 import { addTrigger, type ManageOptions, removeTrigger, type WantedTrigger } from "./manage.ts";
-import { type EventSource, listedKinds, type Trigger, Triggers, type WebhookForm } from "./triggers.ts";
+import { type EventSource, listedKinds, type Trigger, Triggers, type WebhookForm } from "./stored-triggers.ts";
 
 /** Bytes of the secret part of an address, and of a new secret. */
 const secretBytes = 32;

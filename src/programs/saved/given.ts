@@ -1,7 +1,7 @@
 /** The input of a saved program, and the values that become inputs, as a person writes them. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { JsonObject } from "../../base/json-object.ts";
-import { type ArgumentWord, argumentForms, argumentsOf } from "../call-arguments.ts";
+import { type ArgumentWord, argumentForms, argumentsOf } from "../argument-words.ts";
 import type { SavedProgram } from "./model.ts";
 import { callOf } from "./namespace.ts";
 

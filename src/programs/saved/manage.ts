@@ -74,7 +74,7 @@ export async function removePrograms(
   const schedules = new Schedules(place);
   const scheduled = schedules.all().filter(({ program }) => names.includes(program));
   for (const { id } of scheduled) await removeSchedule(id, options);
-  const { Triggers } = await import("../events/triggers.ts");
+  const { Triggers } = await import("../events/stored-triggers.ts");
   const triggers = new Triggers(place).all().filter(({ program }) => names.includes(program));
   if (triggers.length > 0) {
     const { removeTrigger } = await import("../events/manage.ts");

@@ -8,7 +8,7 @@ import { programsServer, type SavedProgram, versionIn, versionName } from "./mod
 import { isTaken } from "./namespace.ts";
 import type { RequestingProgram } from "./requesting-program.ts";
 import { registryTool, serverWith } from "./tools.ts";
-import { callerOwner, VisiblePrograms } from "./visible.ts";
+import { callerOwner, VisiblePrograms } from "./visible-programs.ts";
 
 /** Versions that one program names. Others are not found. */
 const maxNamedVersions = 100;

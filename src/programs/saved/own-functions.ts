@@ -10,7 +10,7 @@ import { programsServer, saveFunction } from "./model.ts";
 import { callOf, runs, save } from "./namespace.ts";
 import type { RequestingProgram, StoredRun } from "./requesting-program.ts";
 import { programToSave, type SavedNow, store } from "./save.ts";
-import { callerOwner, VisiblePrograms } from "./visible.ts";
+import { callerOwner, VisiblePrograms } from "./visible-programs.ts";
 
 /** Characters of the value of a run that an agent gets. */
 const maxToldValueChars = 10_000;

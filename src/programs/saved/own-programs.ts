@@ -4,7 +4,7 @@ import type { RegistryServer } from "../../tools/model.ts";
 import type { SearchResult } from "../../tools/search/search.ts";
 import type { Parts } from "../parts.ts";
 import type { RequestingProgram } from "./requesting-program.ts";
-import { callerOwner } from "./visible.ts";
+import { callerOwner } from "./visible-programs.ts";
 
 /** What a search has found, as the caller sees it. */
 export type WithPrograms = (result: SearchResult, limit: number) => SearchResult;

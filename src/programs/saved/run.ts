@@ -18,7 +18,7 @@ import { ProgramLibrary } from "./library.ts";
 import type { SavedProgram } from "./model.ts";
 import type { ProgramIdentity } from "./permissions.ts";
 import { requirePin, requirePinned } from "./pins.ts";
-import { VisiblePrograms } from "./visible.ts";
+import { VisiblePrograms } from "./visible-programs.ts";
 
 /** How deep saved programs can call each other. */
 const maxProgramDepth = 5;

@@ -15,7 +15,7 @@ import { ProgramLibrary } from "./library.ts";
 import { programsServer } from "./model.ts";
 import { runForCall } from "./run.ts";
 import { toolOf } from "./tools.ts";
-import { callerOwner, VisiblePrograms } from "./visible.ts";
+import { callerOwner, VisiblePrograms } from "./visible-programs.ts";
 
 interface ServerOptions {
   place: SavedProgramsPlace;

@@ -1,6 +1,6 @@
 /** How a saved program starts while nobody looks. */
 import type { SavedProgramsPlace } from "../../config/saved-programs-place.ts";
-import { Triggers } from "../events/triggers.ts";
+import { Triggers } from "../events/stored-triggers.ts";
 import { Schedules } from "./schedules.ts";
 
 /** The end of a sentence about the program. Undefined if only people and agents start it. */

@@ -16,7 +16,7 @@ import { agentMark, programsServer, type SavedProgram } from "./model.ts";
 import { isTaken } from "./namespace.ts";
 import type { RequestingProgram } from "./requesting-program.ts";
 import { Schedules } from "./schedules.ts";
-import { callerOwner, VisiblePrograms } from "./visible.ts";
+import { callerOwner, VisiblePrograms } from "./visible-programs.ts";
 
 export function toolOf(
   program: SavedProgram,

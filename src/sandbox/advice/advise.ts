@@ -3,7 +3,7 @@
 import { endWithSemicolon } from "../ast/lines.ts";
 import { isCall, isMember, keyName, type Node } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { RecordedCalls } from "../seen-calls.ts";
+import type { SeenCalls } from "../seen-calls.ts";
 import type { KnownTools } from "../worker/known-tools.ts";
 import { environment, missingModule, network } from "./absent.ts";
 import { causeOf } from "./causes.ts";
@@ -38,7 +38,7 @@ const furtherExplanations: Explanation[] = [environment, otherTool, absentProper
 
 interface AdviceContext {
   known: KnownTools;
-  calls: readonly RecordedCalls[];
+  calls: readonly SeenCalls[];
 }
 
 export function advise(error: Failing, code: Tree, { known, calls }: AdviceContext): Advice {

@@ -1,7 +1,7 @@
 /** Explains code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
 import { isCall, isFunction, isInside, isMember, type Node, type NodeOf } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
-import type { RecordedCalls } from "../seen-calls.ts";
+import type { SeenCalls } from "../seen-calls.ts";
 import { argumentNames, callsOf, pagesText, pagingOf } from "./pages.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 
@@ -29,7 +29,7 @@ export function stopped({ reason, message, at }: Failing, around: Surroundings):
 }
 
 /** `demo.list_orders 214 times (line 4), 213 with the same arguments as the previous call`. */
-function calledText({ tool, calls, repeated, failures }: RecordedCalls, around: Surroundings): string {
+function calledText({ tool, calls, repeated, failures }: SeenCalls, around: Surroundings): string {
   const [first] = callsOf(tool, around);
   const line = first ? ` (line ${around.tree.line(first)})` : "";
   const times = calls === 1 ? "once" : `${calls} times`;
@@ -38,7 +38,7 @@ function calledText({ tool, calls, repeated, failures }: RecordedCalls, around: 
 }
 
 /** The loop in which code may have waited: the one around its calls, or one without an end. */
-function waitingLoop(most: RecordedCalls | undefined, around: Surroundings): Loop | undefined {
+function waitingLoop(most: SeenCalls | undefined, around: Surroundings): Loop | undefined {
   const { tree } = around;
   const calls = most && most.calls > 1 ? callsOf(most.tool, around) : [];
   const [outer] = calls.flatMap((call) => tree.ancestors(call).find(isLoop) ?? []);
@@ -100,7 +100,7 @@ function isChanged(name: Node, tree: Tree): boolean {
   return false;
 }
 
-function pages({ tool, calls }: RecordedCalls, around: Surroundings): string | undefined {
+function pages({ tool, calls }: SeenCalls, around: Surroundings): string | undefined {
   const [call] = callsOf(tool, around);
   const paging = pagingOf(tool, around);
   if (!call || !paging || calls < 3) return undefined;
@@ -111,7 +111,7 @@ function pages({ tool, calls }: RecordedCalls, around: Surroundings): string | u
 }
 
 /** Many calls in a loop that awaits each of them. */
-function oneByOne({ tool, calls }: RecordedCalls, around: Surroundings): string | undefined {
+function oneByOne({ tool, calls }: SeenCalls, around: Surroundings): string | undefined {
   const { tree } = around;
   const [call] = calls >= 3 ? callsOf(tool, around) : [];
   const loop = call && tree.ancestors(call).find((node) => isLoop(node) || isFunction(node));
@@ -121,7 +121,7 @@ function oneByOne({ tool, calls }: RecordedCalls, around: Surroundings): string 
   return `The calls ran one after the other. Run them together: await Promise.all(${shown}.map(async (each) => …)), or ask for more time.`;
 }
 
-function openCalls(calls: readonly RecordedCalls[]): string | undefined {
+function openCalls(calls: readonly SeenCalls[]): string | undefined {
   const open = calls
     .filter((each) => each.open > 0)
     .map((each) => each.tool + (each.open > 1 ? ` (${each.open})` : ""));

@@ -4,7 +4,7 @@ import { isVerb, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { parsedValue, textOf } from "../binding-value.ts";
 import type { BindingValue, FailureReason, Suggestion } from "../contract.ts";
-import type { RecordedCalls } from "../seen-calls.ts";
+import type { SeenCalls } from "../seen-calls.ts";
 import type { KnownTools } from "../worker/known-tools.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
 
@@ -29,7 +29,7 @@ export interface Failing {
 
 export interface Surroundings extends Scope {
   values: SeenValues;
-  calls: readonly RecordedCalls[];
+  calls: readonly SeenCalls[];
   /** The recorded results of a tool: the first one and the last ones. */
   resultsOf: ResultsOf;
   /** Tools that fit a query, best first. */
@@ -44,7 +44,7 @@ export interface Advice {
   at?: number | undefined;
 }
 
-export function surroundingsOf(tree: Tree, known: KnownTools, calls: readonly RecordedCalls[]): Surroundings {
+export function surroundingsOf(tree: Tree, known: KnownTools, calls: readonly SeenCalls[]): Surroundings {
   const scope = { tree, namespaces: known.namespaces };
   const parsed = new Map<string, unknown[]>();
   let left = maxReparsedChars;

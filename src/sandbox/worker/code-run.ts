@@ -22,7 +22,7 @@ import {
 } from "../messages.ts";
 import { Pages, type ProgramImage, type StateParts } from "../program-image.ts";
 import { ReplayedWorld } from "../replay/world.ts";
-import { type RecordedCalls, SeenCalls } from "../seen-calls.ts";
+import { CallsByTool, type SeenCalls } from "../seen-calls.ts";
 import { CallGate } from "./call-gate.ts";
 import {
   type CodeResult,
@@ -44,7 +44,7 @@ const maxJoinedCalls = 8;
 
 export interface Ended {
   result: CodeResult;
-  calls: readonly RecordedCalls[];
+  calls: readonly SeenCalls[];
   /** The first lines of the log. */
   logs: readonly LogEntry[];
   /** Whether something was displayed. */
@@ -69,7 +69,7 @@ export interface HostState extends ReturnType<typeof atStart> {
   code: string;
   gate: CallGate["state"];
   logs: LogBuffer["state"];
-  calls: SeenCalls["state"];
+  calls: CallsByTool["state"];
   /** When each timer fires, in milliseconds since 1970. */
   timers: Map<number, number>;
   /** The names of skills that are being loaded. */
@@ -119,7 +119,7 @@ export class CodeRun implements HostCalls {
   readonly #send: (message: FromWorker) => void;
   readonly #onEnd: (ended: Ended) => void;
   readonly #logs: LogBuffer;
-  readonly #calls: SeenCalls;
+  readonly #calls: CallsByTool;
   readonly #files: Files;
   /** The folder on disk. */
   readonly #registry: string;
@@ -160,7 +160,7 @@ export class CodeRun implements HostCalls {
     const { usedMs, displayedBytes, displayed, isAsleep } = saved ?? atStart();
     this.#state = { usedMs, displayedBytes, displayed, isAsleep };
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes, saved?.logs);
-    this.#calls = new SeenCalls(saved?.calls);
+    this.#calls = new CallsByTool(saved?.calls);
     const made = (call: CallMessage) => {
       this.#calls.made(call);
       if (this.#isKept) this.#unsaved.push(call);

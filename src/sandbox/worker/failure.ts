@@ -4,7 +4,7 @@ import type { Transpiled } from "../code/transpile.ts";
 import { codeFile, wrapperLength } from "../code/wrapper.ts";
 import type { Limits, OutcomeError } from "../contract.ts";
 import { plainFailure } from "../limit-errors.ts";
-import type { RecordedCalls } from "../seen-calls.ts";
+import type { SeenCalls } from "../seen-calls.ts";
 import type { CodeFailure } from "./code-result.ts";
 import type { KnownTools } from "./known-tools.ts";
 
@@ -16,7 +16,7 @@ export interface FailureContext {
   transpiled: Transpiled;
   limits: Limits;
   known: KnownTools;
-  calls: readonly RecordedCalls[];
+  calls: readonly SeenCalls[];
 }
 
 export async function describeFailure(failed: CodeFailure, about: FailureContext): Promise<OutcomeError> {

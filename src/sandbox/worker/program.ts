@@ -14,6 +14,7 @@ import {
   type RunMessage,
   type SettleMessage,
   type SuccessShape,
+  type ToProgram,
 } from "../messages.ts";
 import { Pages, type ProgramImage, pagesOf, StateParts } from "../program-image.ts";
 import { CodeRun, type Ended, type HostState, stateOf } from "./code-run.ts";
@@ -77,58 +78,49 @@ export class WorkerProgram {
     this.#send({ type: "resumed" });
   }
 
-  /** Takes the program out of this worker, if it only waits. */
-  park(nearMs: number, isWhole: boolean): void {
-    const parked = this.#run?.park(nearMs, isWhole);
-    const { saved, wakeAt, open = [], reusable = true } = parked ?? {};
-    this.#send({ type: "parked", saved, wakeAt, open, reusable });
+  /** Takes a message about the program. */
+  received(message: ToProgram): void {
+    const run = this.#run;
+    switch (message.type) {
+      case "settle":
+        run?.settle(message);
+        return;
+      case "place":
+        run?.placed();
+        return;
+      case "park": {
+        const { saved, wakeAt, open = [], reusable = true } = run?.park(message.nearMs, message.isWhole) ?? {};
+        this.#send({ type: "parked", saved, wakeAt, open, reusable });
+        return;
+      }
+      case "stay":
+        run?.stay();
+        return;
+      case "copy":
+        run?.copy(message.isWhole);
+        return;
+      case "keep":
+        this.#isKept = true;
+        run?.keep();
+        return;
+      case "answers":
+        this.#answered?.(message.answers);
+        return;
+      case "wake":
+        run?.wake();
+        return;
+      case "deadline":
+        this.#deadline = message.deadline;
+        run?.moveDeadline(message.deadline);
+        return;
+      case "stop":
+        run?.checkStopped();
+    }
   }
 
-  /** Continues the program after it was parked, because it could not be saved. */
-  stay(): void {
-    this.#run?.stay();
-  }
-
-  /** Sends a copy of the program. */
-  copy(isWhole: boolean): void {
-    this.#run?.copy(isWhole);
-  }
-
-  /** Saves the program soon, and from now on before each of its calls leaves. */
-  keep(): void {
-    this.#isKept = true;
-    this.#run?.keep();
-  }
-
-  /** Continues the program in the place that it has asked for. */
-  placed(): void {
-    this.#run?.placed();
-  }
-
-  /** Fires the first timer of a program that is replayed. */
-  wake(): void {
-    this.#run?.wake();
-  }
-
-  settle(message: SettleMessage): void {
-    this.#run?.settle(message);
-  }
-
+  /** Takes answers to calls that have arrived together. */
   settleAll(messages: readonly SettleMessage[]): void {
     this.#run?.settleAll(messages);
-  }
-
-  answer(answers: LookupAnswer[]): void {
-    this.#answered?.(answers);
-  }
-
-  moveDeadline(deadline: number): void {
-    this.#deadline = deadline;
-    this.#run?.moveDeadline(deadline);
-  }
-
-  checkStopped(): void {
-    this.#run?.checkStopped();
   }
 
   /** Throws CheckError if the code cannot be parsed, or a call is certainly wrong. */

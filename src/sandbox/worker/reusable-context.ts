@@ -235,7 +235,7 @@ export class ReusableContext implements Disposable {
   /** Gives the guest an answer to a call. */
   settle(call: number, kind: number, payload: string): void {
     const { context } = this.#calls;
-    // The context is not known before a call to the host, as in a program that was saved.
+    // The guest's first call to the host tells where the context is. A program that was just resumed has made none yet.
     if (context === undefined) this.callGuest("settle", call, kind, payload);
     else this.#direct.call(context, this.#methods.get("settle")!, this.#guest, [call, kind, payload]);
   }

@@ -6,7 +6,7 @@
 import { isObject } from "../../base/json-object.ts";
 import { parsedValue, textOf } from "../binding-value.ts";
 import type { LogEntry } from "../contract.ts";
-import type { RecordedCalls } from "../seen-calls.ts";
+import type { SeenCalls } from "../seen-calls.ts";
 
 /** Characters of a program that is looked through once more after it succeeded, for signs that its output is wrong. */
 const maxSuspectedCodeChars = 20_000;
@@ -32,7 +32,7 @@ export interface ProgramOutput {
   logs: readonly LogEntry[];
   /** Whether something was displayed. */
   displayed: boolean;
-  calls: readonly RecordedCalls[];
+  calls: readonly SeenCalls[];
 }
 
 /** What the guest noticed, see guest/oddities.ts. */
@@ -144,7 +144,7 @@ function fold(text: string): string {
 }
 
 /** The code uses `orders`, results are `{ result: { orders } }`, and `result` is not in the code. */
-function isOneLevelBelow(code: string, calls: readonly RecordedCalls[]): boolean {
+function isOneLevelBelow(code: string, calls: readonly SeenCalls[]): boolean {
   const words = new Set(code.match(/[\w$]+/g));
   return calls.some(({ results: [first] }) => {
     const value = first && textOf(first).length <= maxReadResultChars ? parsedValue(first) : undefined;

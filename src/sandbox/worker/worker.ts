@@ -91,37 +91,9 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       if (!context) break;
       begin(new WorkerProgram(context, data, send), (program) => program.resume(data.saved));
       break;
-    case "place":
-      current?.placed();
-      break;
-    case "park":
-      current?.park(data.nearMs, data.isWhole);
-      break;
-    case "stay":
-      current?.stay();
-      break;
-    case "copy":
-      current?.copy(data.isWhole);
-      break;
-    case "keep":
-      current?.keep();
-      break;
-    case "answers":
-      current?.answer(data.answers);
-      break;
-    case "settle":
-      current?.settle(data);
-      collectWhenLarge(data);
-      break;
-    case "wake":
-      current?.wake();
-      break;
-    case "deadline":
-      current?.moveDeadline(data.deadline);
-      break;
-    case "stop":
-      current?.checkStopped();
-      break;
+    default:
+      current?.received(data);
+      if (data.type === "settle") collectWhenLarge(data);
   }
 };
 

@@ -12,7 +12,7 @@ import { awaitsApproval } from "../../policy/approvals/awaited.ts";
 import { agentOfUser, type RequestingAgent } from "../../programs/execution/asker.ts";
 import type { FollowedExecution } from "../../programs/execution/running-execution.ts";
 import { receiptText } from "../../programs/outcome-text.ts";
-import { markOutputs, readOutcome } from "../../programs/session-reads.ts";
+import { markOutputs, readOutcome } from "../../programs/program-reads.ts";
 import type { Outcome, Receipt } from "../../sandbox/contract.ts";
 import { onAbort } from "../../servers/abort.ts";
 import type { Approval } from "../../store/approval.ts";

@@ -4,7 +4,7 @@ import { ClaudikinsError } from "../../base/errors.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { sourcesFolder } from "../../config/locations.ts";
-import type { Api } from "../../sources/openapi/operation.ts";
+import type { Api } from "../../sources/openapi/api.ts";
 import type { SourceSignIn } from "../../sources/source.ts";
 import type { Discovered, Metadata } from "./discovery.ts";
 import { authorizationServer } from "./discovery.ts";
@@ -57,7 +57,7 @@ export async function apiOf(
   { env, signal }: Surroundings,
 ): Promise<Api> {
   const { openapi: document = "", baseUrl, include, exclude, overlays } = server;
-  const { readApi } = await import("../../sources/openapi/read-api.ts");
+  const { readApi } = await import("../../sources/openapi/api-in-worker.ts");
   // The headers of an entry are for the API. Its document may be at the host of somebody else.
   const isSameHost = baseUrl !== undefined && URL.parse(document)?.origin === URL.parse(baseUrl)?.origin;
   const own = isSameHost ? headers : {};

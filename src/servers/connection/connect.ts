@@ -96,7 +96,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   try {
     return await connectOnce(server, options, signal);
   } catch (error) {
-    // Two agents have begun to share a process, which then asked one of them: from then on, the other one has a process of its own.
+    // The process was shared, and has asked another agent something, so it belongs to that agent now. A new connection has a process of its own.
     if (!(error instanceof ConnectionLost)) throw error;
     return connectOnce(server, options, signal);
   }

@@ -221,7 +221,7 @@ export class ServerConnections {
     if (server && this.#keepsNotes(server)) noteRefusals(server, count, this.#options.env);
   }
 
-  /** A process that writes no logs, such as a dry run, leaves no notes either. Notes would tell one person of another. */
+  /** A process that writes no logs, such as a dry run, leaves no notes either. Servers with own credentials leave none, because notes would tell one person about another. */
   #keepsNotes(server: ServerConfig): boolean {
     return this.#options.logs !== undefined && !usesOwn(server);
   }

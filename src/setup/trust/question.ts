@@ -1,7 +1,7 @@
 /** The question whether to trust a config: lists what it would do, or what has changed since it was trusted. */
 import type { TrustRequest } from "../../config/trust/not-trusted.ts";
 import type { TrustLine } from "../../config/trust/store.ts";
-import { visible } from "../../policy/visible.ts";
+import { visible } from "../../policy/hidden-characters.ts";
 import { linesOf } from "./lines.ts";
 
 export interface TrustChange {

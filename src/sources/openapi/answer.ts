@@ -7,10 +7,10 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { LargeJson } from "../../base/large-json.ts";
 import { megabyte, megabytes } from "../../base/units.ts";
 import { type HttpAnswer, httpKey, nextPageKey, type SourceFiles } from "../source.ts";
+import type { Operation } from "./api.ts";
 import { errorText } from "./api-error.ts";
 import type { Credentials, Signing } from "./credentials.ts";
 import { type PageOf, readAnswer } from "./json-answer.ts";
-import type { Operation } from "./operation.ts";
 
 /** A JSON or text answer, as one message of a server. */
 const maxTextBytes = 256 * megabyte;

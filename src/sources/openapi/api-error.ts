@@ -2,8 +2,8 @@
 import { waitText } from "../../base/duration.ts";
 import { isObject, type JsonObject, parsedJson } from "../../base/json-object.ts";
 import { oneLine } from "../../base/visible-text.ts";
+import type { Operation } from "./api.ts";
 import type { Credentials, Signing } from "./credentials.ts";
-import type { Operation } from "./operation.ts";
 
 /** Characters of the API's own message. */
 const maxMessageChars = 2_000;

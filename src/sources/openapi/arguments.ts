@@ -1,9 +1,9 @@
 /** Reads the parameters and the body of an operation, and gives each value that a caller may send a name among the arguments of its tool. */
 import type { JsonObject } from "../../base/json-object.ts";
+import type { Body, Parameter } from "./api.ts";
 import { bodyIn } from "./body.ts";
 import { at, type ObjectPlace } from "./document/documents.ts";
 import type { FlatSchema } from "./flat-schema.ts";
-import type { Body, Parameter } from "./operation.ts";
 import { newStyle, type OperationPlace, oldStyle, type Read, type ReadParameter } from "./reading.ts";
 import { type PathTemplate, pathTemplate, placeholdersIn } from "./request.ts";
 import type { Field } from "./write-schema.ts";

@@ -1,9 +1,9 @@
 /** Reads the body of an operation. Its fields stand among the arguments of the tool if none has the name of a parameter; else the body is one argument. */
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
+import type { Body, BodyEncoding } from "./api.ts";
 import { at, type ObjectPlace, type Place } from "./document/documents.ts";
 import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
 import { bodyKindOf, chosenMediaType, essenceOf } from "./media-types.ts";
-import type { Body, BodyEncoding } from "./operation.ts";
 import { newStyle, type OperationPlace, oldStyle, type Read } from "./reading.ts";
 import type { Field } from "./write-schema.ts";
 

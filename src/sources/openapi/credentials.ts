@@ -1,7 +1,7 @@
 /** Adds the credentials of the entry to requests, as the security schemes of the document say. */
 import { ClaudikinsError } from "../../base/errors.ts";
 import type { SourceAuth } from "../../config/sources.ts";
-import type { Api, Operation, SecurityScheme } from "./operation.ts";
+import type { Api, Operation, SecurityScheme } from "./api.ts";
 import type { ApiRequest } from "./request.ts";
 import { percentEncoded } from "./serialize.ts";
 

@@ -10,10 +10,10 @@ import { Documents } from "./document/documents.ts";
 import { withOverlay } from "./document/overlay.ts";
 import { invalid, parseDocument } from "./document/parse-document.ts";
 import { Reader, type ReadText, Unreachable } from "./document/read-text.ts";
-import { readOperations, type Selection } from "./operations.ts";
 import { securitySchemes } from "./security.ts";
 import { StoredApi } from "./stored-api.ts";
 import { shortText } from "./tool-text.ts";
+import { readOperations, type Selection } from "./tools-of-document.ts";
 
 export interface ApiJob {
   /** An address, or an absolute path. */

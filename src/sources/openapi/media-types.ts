@@ -1,5 +1,5 @@
 /** Chooses the media type of a body or a result, and says what its content is. */
-import type { Body, ResponseKind } from "./operation.ts";
+import type { Body, ResponseKind } from "./api.ts";
 
 /** `application/json; charset=utf-8` → `application/json`. */
 export function essenceOf(mediaType: string): string {

@@ -1,8 +1,9 @@
 /** Recognises from the document how the next page of a list is asked for. */
+
+import type { Pages, Parameter } from "./api.ts";
 import type { Documents, Place } from "./document/documents.ts";
 import { at, type ObjectPlace } from "./document/documents.ts";
 import type { FlatSchema, FlatSchemas } from "./flat-schema.ts";
-import type { Pages, Parameter } from "./operation.ts";
 
 /** Levels of a result in which the fields of pages are looked for. */
 const maxPageLevels = 3;

@@ -1,8 +1,8 @@
 /** The things that the parts of an operation are read with. */
 import type { JsonObject } from "../../base/json-object.ts";
+import type { Parameter, ParameterStyle } from "./api.ts";
 import type { Documents, ObjectPlace } from "./document/documents.ts";
 import type { FlatSchemas } from "./flat-schema.ts";
-import type { Parameter, ParameterStyle } from "./operation.ts";
 import type { Field } from "./write-schema.ts";
 
 export interface Read {

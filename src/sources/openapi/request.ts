@@ -4,7 +4,7 @@ import type { JsonObject } from "../../base/json-object.ts";
 import { headerValue } from "../../config/address.ts";
 import { type Multipart, multipart, type Part } from "../multipart.ts";
 import type { SourceFiles } from "../source.ts";
-import type { Body, BodyEncoding, Operation, Parameter } from "./operation.ts";
+import type { Body, BodyEncoding, Operation, Parameter } from "./api.ts";
 import { inHeader, inPath, percentEncoded, plainText, queryParts } from "./serialize.ts";
 
 export interface ApiRequest {

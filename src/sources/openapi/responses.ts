@@ -1,8 +1,8 @@
 /** Reads the responses of an operation, and chooses the one that describes its result. */
 import { isObject, stringsIn } from "../../base/json-object.ts";
+import type { ResponseKind } from "./api.ts";
 import { at, type Documents, type ObjectPlace, type Place } from "./document/documents.ts";
 import { bodyKindOf, chosenMediaType, responseKindOf } from "./media-types.ts";
-import type { ResponseKind } from "./operation.ts";
 import type { Read } from "./reading.ts";
 import { shortText } from "./tool-text.ts";
 

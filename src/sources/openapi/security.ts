@@ -1,7 +1,7 @@
 /** Reads how the clients of an API prove who they are. */
 import { isObject, type JsonObject, stringsIn } from "../../base/json-object.ts";
+import type { OAuthFlow, SecurityScheme } from "./api.ts";
 import { at, type Documents, type ObjectPlace } from "./document/documents.ts";
-import type { OAuthFlow, SecurityScheme } from "./operation.ts";
 import { shortText } from "./tool-text.ts";
 
 /** Characters of the description of a scheme. */

@@ -1,7 +1,7 @@
 /** Writes the values of parameters and forms as their `style` says (OpenAPI 3.1.1, "Style Values" and Appendix C). */
 import { exactDigits } from "../../base/exact-json.ts";
 import { isObject } from "../../base/json-object.ts";
-import type { ParameterStyle } from "./operation.ts";
+import type { ParameterStyle } from "./api.ts";
 
 /** Levels of an object in the brackets of `deepObject`. */
 const maxBracketDepth = 20;

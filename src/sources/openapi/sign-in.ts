@@ -1,7 +1,7 @@
 /** The sign-in that the security schemes of a document describe: where a person agrees, and where tokens are. */
 import { isWebAddress } from "../../config/sources.ts";
 import type { SourceSignIn } from "../source.ts";
-import type { Api, OAuthFlow, SecurityScheme } from "./operation.ts";
+import type { Api, OAuthFlow, SecurityScheme } from "./api.ts";
 
 /** Scopes that are asked for if the entry names none. More of them than a person can read are no choice. */
 const maxScopes = 30;

@@ -6,8 +6,8 @@ import { isWebAddress, type SourceAuth } from "../../config/sources.ts";
 import { RememberedReads } from "../remembered-reads.ts";
 import type { Send, Source, SourceCall, SourceFiles } from "../source.ts";
 import { resultOf } from "./answer.ts";
+import type { Api, Operation } from "./api.ts";
 import { Credentials } from "./credentials.ts";
-import type { Api, Operation } from "./operation.ts";
 import { requestOf } from "./request.ts";
 
 /** The entry, and what it is given by the connection. */

@@ -4,7 +4,7 @@
  */
 import type { Tool } from "@modelcontextprotocol/client";
 import { eventLoopTurn, hasTurnTime } from "../../base/event-loop.ts";
-import type { Api, Operation } from "./operation.ts";
+import type { Api, Operation } from "./api.ts";
 
 /** Changes when the form of the text, or what is made of a document, changes. */
 export const storedFormat = 2;

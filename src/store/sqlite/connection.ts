@@ -10,8 +10,8 @@ import { OffThread } from "../../base/off-thread.ts";
 import { megabyte } from "../../base/units.ts";
 import { databaseBusyMs } from "../limits.ts";
 import { ofNothing, type Database as Shared, type Work } from "../work.ts";
-import type { CheckpointJob } from "./checkpoint-worker.ts";
 import { openDatabase, workIn } from "./database.ts";
+import type { CheckpointJob } from "./wal-worker.ts";
 
 /** How often the database is looked at for changes of others, while a listener waits for them. */
 export const storeLookMs = 250;
@@ -40,7 +40,7 @@ const writesBetweenLooks = 20;
 /** Time for a worker to copy the log. A worker that is ended leaves nothing half done. */
 const checkpointMs = 60_000;
 
-const checkpoints = new OffThread<CheckpointJob, object>("./store/sqlite/checkpoint-worker.ts", { maxWorkers: 1 });
+const checkpoints = new OffThread<CheckpointJob, object>("./store/sqlite/wal-worker.ts", { maxWorkers: 1 });
 
 export class Connection implements Shared, AsyncDisposable {
   readonly file: string;

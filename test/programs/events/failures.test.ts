@@ -7,7 +7,7 @@ import { hourMs } from "../../../src/base/units.ts";
 import type { OfferedEvent } from "../../../src/programs/events/event-queue.ts";
 import { ListChanges, type ListTrigger } from "../../../src/programs/events/list-changes.ts";
 import { ResourceUpdates } from "../../../src/programs/events/resource-updates.ts";
-import type { Triggers } from "../../../src/programs/events/triggers.ts";
+import type { Triggers } from "../../../src/programs/events/stored-triggers.ts";
 import type { RunningExecution } from "../../../src/programs/execution/running-execution.ts";
 import { newId } from "../../../src/programs/trace/id.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -43,7 +43,7 @@ test("a change of tools that is announced starts the program once, and one that 
   {
     await using one = await place.open();
     await one.on("note", { on });
-    const { Triggers } = await import("../../../src/programs/events/triggers.ts");
+    const { Triggers } = await import("../../../src/programs/events/stored-triggers.ts");
     await eventually(async () => {
       await one.events.look();
       return new Triggers(one.app.config.savedPrograms).seenFiles("note");
@@ -90,7 +90,7 @@ test("a list of resources starts a program, and a server without the list is nam
   await using one = await place.open({ log });
   for (const list of ["resources", "prompts"] as const)
     await one.on("note", { on: { kind: "list", server: "shop", list } });
-  const { Triggers } = await import("../../../src/programs/events/triggers.ts");
+  const { Triggers } = await import("../../../src/programs/events/stored-triggers.ts");
   const triggers = new Triggers(one.app.config.savedPrograms);
   await eventually(async () => {
     await one.events.look();

@@ -85,7 +85,7 @@ test("a notification whose process was killed while it was sent is dead, and is 
   await run("name=bad");
   const { deliveries } = one.app.store;
   const { offer } = await import("../../../src/programs/events/event-queue.ts");
-  const { Triggers } = await import("../../../src/programs/events/triggers.ts");
+  const { Triggers } = await import("../../../src/programs/events/stored-triggers.ts");
   const savedPrograms = one.app.config.savedPrograms;
   const trigger = new Triggers(savedPrograms).find("nightly")!;
   const content = { kind: "outcome", program: "nightly", state: "failed" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Api } from "../../../src/sources/openapi/operation.ts";
+import type { Api } from "../../../src/sources/openapi/api.ts";
 import { httpKey, nextPageKey } from "../../../src/sources/source.ts";
 import { apiOf, called, operation, parameter, RecordingApi, sourceOf, textOf } from "./made-api.ts";
 

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkDocument } from "../../../scripts/harnesses/requests/check-document.ts";
 import { documentsFolder, realDocuments } from "../../../scripts/sources.ts";
-import type { Api } from "../../../src/sources/openapi/operation.ts";
+import type { Api } from "../../../src/sources/openapi/api.ts";
 import { signature } from "../../../src/tools/signature.ts";
 import { root } from "../../support/claudikins.ts";
 import { LongestTurn, maxBusyPingMs } from "../../support/longest-turn.ts";

@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../../src/base/json-object.ts";
 import { type SenderOptions, sourceSender } from "../../../src/servers/network/source-sender.ts";
-import type { Api, Operation, Parameter } from "../../../src/sources/openapi/operation.ts";
+import type { Api, Operation, Parameter } from "../../../src/sources/openapi/api.ts";
 import { type ApiOptions, apiSource } from "../../../src/sources/openapi/source.ts";
 
 export interface Asked {

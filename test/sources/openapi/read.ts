@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool } from "@modelcontextprotocol/client";
-import type { Api, Operation } from "../../../src/sources/openapi/operation.ts";
-import { type ReadApiOptions, readApi } from "../../../src/sources/openapi/read-api.ts";
+import type { Api, Operation } from "../../../src/sources/openapi/api.ts";
+import { type ReadApiOptions, readApi } from "../../../src/sources/openapi/api-in-worker.ts";
 
 /** Writes the document into the folder and reads it. A text is written as it is. */
 export function readDocument(folder: string, document: unknown, options: Partial<ReadApiOptions> = {}): Promise<Api> {

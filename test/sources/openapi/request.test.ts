@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseExact } from "../../../src/base/exact-json.ts";
 import type { JsonObject } from "../../../src/base/json-object.ts";
-import type { Operation } from "../../../src/sources/openapi/operation.ts";
+import type { Operation } from "../../../src/sources/openapi/api.ts";
 import { requestOf } from "../../../src/sources/openapi/request.ts";
 import { called, operation, parameter, RecordingApi } from "./made-api.ts";
 

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
 import { dayMs, hourMs } from "../../../base/units.ts";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type { PageCalls, PageLoggedCall } from "../../activity-contract.ts";
 import { Age } from "../age.tsx";
 import { get } from "../client.ts";

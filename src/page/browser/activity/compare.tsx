@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted, grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type {
   PageCall,
   PageComparable,

@@ -1,7 +1,7 @@
 /** One execution in a list: its state, what it is, who asked for it, the tools that it called, and its time on a common scale. */
 import { counted, grouped } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type { PageExecution } from "../../activity-contract.ts";
 import { Age, barShare, shortTime, useNow } from "../age.tsx";
 import { FittedName, shortened, Text } from "../text.tsx";

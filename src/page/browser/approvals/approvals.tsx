@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type { PageApproval, PageState } from "../../contract.ts";
 import { Age } from "../age.tsx";
 import { useNotices } from "../notice.tsx";

@@ -8,7 +8,7 @@ import {
 import { localCompletionSource } from "@codemirror/lang-javascript";
 import { type EditorView, hoverTooltip } from "@codemirror/view";
 import type { SyntaxNode } from "@lezer/common";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type { PageEditorTool, PageField, PageType } from "../../programs-contract.ts";
 import type { EditorNames } from "./contract.ts";
 import { type Found, Types } from "./types.ts";

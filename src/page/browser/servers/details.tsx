@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { counted } from "../../../base/counted.ts";
 import { durationText } from "../../../base/duration.ts";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type { PageChecked, PageLogLine, PageServerEntry, PageUndo } from "../../servers-contract.ts";
 import { AskedButton } from "../asked-button.tsx";
 import { get, post } from "../client.ts";

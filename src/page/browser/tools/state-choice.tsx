@@ -1,5 +1,5 @@
 /** The choice of a tool's state: allow, ask or deny. It is the same in the table of all tools and beside a server. */
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import type { PageToolRow, PageToolState } from "../../servers-contract.ts";
 import { type States, stateWords } from "./change-states.ts";
 

@@ -1,7 +1,7 @@
 /** The list of tools: as long as it is, only what is in the window is drawn. One row has the Tab stop, and arrows move it. */
 import { useCallback, useMemo, useRef } from "preact/hooks";
 import { grouped } from "../../../base/counted.ts";
-import { visible } from "../../../policy/visible.ts";
+import { visible } from "../../../policy/hidden-characters.ts";
 import { Age } from "../age.tsx";
 import { useWindowRoving } from "../roving.ts";
 import { FittedToolName, Text } from "../text.tsx";

@@ -29,7 +29,10 @@ export interface SharedSessionsOptions {
   /** A session without requests and connections ends after this time. */
   idleMs: number;
   log: Log;
-  /** The sessions of this process, by the digests of their ids, with the lapses of this replica when it was sure to have them. */
+  /**
+   * The sessions of this process, by the digests of their ids. The value is how often the others may have counted this replica as dead, as of
+   * the moment when it last knew that the session was its own.
+   */
   here: Map<string, number>;
 }
 

@@ -1,7 +1,7 @@
 /** The addresses of webhooks, and how much may come to each. */
 import { minuteMs } from "../../../base/units.ts";
 import { hasTriggers } from "../../../programs/events/places.ts";
-import { type Trigger, Triggers, type WebhookSource } from "../../../programs/events/triggers.ts";
+import { type Trigger, Triggers, type WebhookSource } from "../../../programs/events/stored-triggers.ts";
 import type { ScheduledPlace } from "../../../programs/saved/scheduler.ts";
 
 /** How long a trigger that was added or removed may not be known yet. */

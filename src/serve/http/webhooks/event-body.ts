@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { parsedExact } from "../../../base/exact-json.ts";
 import { isObject, type JsonObject, parsedJson } from "../../../base/json-object.ts";
 import { tooHeavy } from "../../../base/json-weight.ts";
-import type { WebhookForm } from "../../../programs/events/triggers.ts";
+import type { WebhookForm } from "../../../programs/events/stored-triggers.ts";
 
 /** Fields of a form. */
 const maxFields = 1_000;

@@ -1,7 +1,7 @@
 /** Checks the signatures of webhooks: as GitHub, Stripe, Slack and the Standard Webhooks specification define them. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { minuteMs } from "../../../base/units.ts";
-import type { WebhookForm } from "../../../programs/events/triggers.ts";
+import type { WebhookForm } from "../../../programs/events/stored-triggers.ts";
 
 /** How far the time in a signature may be from ours. All of these senders name five minutes. */
 const maxSkewMs = 5 * minuteMs;

@@ -1,8 +1,8 @@
 /** Reads an API from a document: in a worker, with a limit of time. */
 import { OffThread, TookTooLong } from "../../base/off-thread.ts";
+import type { Api } from "./api.ts";
 import { invalid } from "./document/parse-document.ts";
 import type { ApiJob, LoadedApi } from "./load-api.ts";
-import type { Api } from "./operation.ts";
 import { apiIn } from "./stored-api.ts";
 
 /** Time for a worker to fetch documents and to make an API of them. 22,000 operations take 5 seconds, and much longer on a busy machine. */

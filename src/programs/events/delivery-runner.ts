@@ -22,7 +22,7 @@ import { inputFor } from "./conditions.ts";
 import type { Notification } from "./notify.ts";
 import { newsOf, type ProgramNews } from "./outcomes.ts";
 import { placeName } from "./places.ts";
-import { eventInput, type Trigger } from "./triggers.ts";
+import { eventInput, type Trigger } from "./stored-triggers.ts";
 
 /** Programs that events have started and that one process runs at once. */
 const maxBusyDeliveries = 8;
@@ -78,7 +78,7 @@ export class DeliveryRunner {
   /** Waits for what other processes have claimed, and begins it if they have died before they could. */
   async recover(triggers: readonly Trigger[], place: ScheduledPlace): Promise<void> {
     const { store, now } = this.#options;
-    const { Triggers } = await import("./triggers.ts");
+    const { Triggers } = await import("./stored-triggers.ts");
     const kept = new Triggers(place.place);
     const removed = kept.removed();
     const running = await store.deliveries.running(placeName(place.place));

@@ -46,7 +46,7 @@ export async function callerOf(
 ): Promise<ProgramCaller> {
   const { name = "", version = "" } = host ?? noAgent;
   const reader = within ?? (await readsOf(starter, parts));
-  // The model of this session has not written a program with labels, and has not chosen its words.
+  // A saved program with labels was written earlier: its source does not count as text that this session's model has written.
   const written = program?.labels?.length ? "" : source;
   return {
     reads: reader.program(id, written, program !== undefined),
