@@ -15,8 +15,11 @@ const newForMs = 20;
  */
 const maxNew = Math.max(2, availableParallelism());
 
-/** Time between two searches for programs that only wait, while others need their places. */
-const lookMs = 5;
+/**
+ * Time between two searches for programs that only wait, while others need their places. A program that waits for a quick call keeps its
+ * place: with 5 ms in place of 10, twenty programs at once ran on nearly twice as many workers.
+ */
+const lookMs = 10;
 
 /** A program with a place. */
 export interface PlaceHolder {
