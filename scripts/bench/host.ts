@@ -68,12 +68,12 @@ export interface HttpHost extends AsyncDisposable {
   url: string;
 }
 
-/** Starts `serve --http` on this machine, without a token. */
-export async function startHttp(binary: string, folder: string): Promise<HttpHost> {
+/** Starts `serve --http` on this machine, without a token. `env` is added to our environment. */
+export async function startHttp(binary: string, folder: string, env: Record<string, string> = {}): Promise<HttpHost> {
   const command = [binary, "serve", "--http", "0", "--json", "--without-token", "--trust"];
   const child = Bun.spawn(command, {
     cwd: folder,
-    env: process.env,
+    env: { ...process.env, ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "ignore",

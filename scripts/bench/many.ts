@@ -1,7 +1,7 @@
 /** Many requests at once, over stdio and HTTP: times, the CPU that claudikins takes for each, and how evenly equal callers are served. */
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { rawSession, resultText } from "../../test/support/http-serve.ts";
 import { everything } from "../../test/support/servers.ts";
+import { cpuOfExecutable } from "./cpu.ts";
 import { connected, startHttp } from "./host.ts";
 import { hasProc, median, percentile } from "./measure.ts";
 import { startExecutor } from "./peers/executor.ts";
@@ -144,31 +144,9 @@ async function measured(count: number, ask: (caller: number) => Promise<unknown>
     await Promise.all(Array.from({ length: count }, lane));
   };
   await lanes(count * warmUpEach, () => {});
-  const before = binary === undefined ? 0 : cpuOf(binary);
+  const before = binary === undefined ? 0 : cpuOfExecutable(binary);
   await lanes(requests, (ms) => times.push(ms));
-  return { times, cpu: binary === undefined ? 0 : cpuOf(binary) - before };
-}
-
-/** Milliseconds that the processes of the executable have used so far. */
-function cpuOf(binary: string): number {
-  if (!hasProc) return 0;
-  const executable = realpathSync(binary);
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .reduce((sum, pid) => sum + ticksOf(pid, executable), 0);
-}
-
-/** The kernel counts hundredths of a second. */
-const tickMs = 10;
-
-function ticksOf(pid: string, executable: string): number {
-  try {
-    if (readlinkSync(`/proc/${pid}/exe`) !== executable) return 0;
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
-  } catch {
-    return 0;
-  }
+  return { times, cpu: binary === undefined ? 0 : cpuOfExecutable(binary) - before };
 }
 
 const config = () => ({ everything: everything() });

@@ -85,6 +85,7 @@ const subjects: Record<string, string> = {
   call: "Time for one tool call from a shell. The tool is `everything.echo`.",
   calls: "Time for many tool calls made by one program.",
   many: "Time and CPU for many requests at once, over stdio and HTTP, and how evenly equal callers are served.",
+  replica: "CPU of a replica with a Postgres for twenty callers over HTTP, beside a plain proxy of the same server.",
   pool: "Time for concurrent calls over eight servers.",
   protection: "Time of calls and of the start with locks, labels and rules, and without them.",
   "large-result": "Time and memory for one large result.",

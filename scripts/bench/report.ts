@@ -137,6 +137,8 @@ const order = [
   "with a ledger",
   "tool search",
   "raw client",
+  "SDK proxy, node",
+  "SDK proxy, bun",
   "install.sh",
   "mcporter",
   "mcpc",

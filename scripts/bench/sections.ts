@@ -17,6 +17,7 @@ import { measurePool } from "./pool.ts";
 import { measureProbes } from "./probes.ts";
 import { measureProtection } from "./protection.ts";
 import { measureQuality } from "./quality.ts";
+import { measureReplica } from "./replica.ts";
 import { measureSearch } from "./search.ts";
 import type { Measure } from "./section.ts";
 import { measureSources } from "./sources.ts";
@@ -37,6 +38,7 @@ export const measures: Record<string, Measure> = {
   call: measureCall,
   calls: measureCalls,
   many: measureMany,
+  replica: measureReplica,
   pool: measurePool,
   protection: measureProtection,
   "large-result": measureLargeResult,

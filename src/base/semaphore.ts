@@ -9,8 +9,8 @@ const reservedShare = 0.25;
 
 export class Semaphore {
   /** A semaphore whose owners do not wait for each other's callers to end, as long as the reserved part of the places has room. */
-  static shared(count: number, reserved = reservedShare): Semaphore {
-    return new Semaphore(count, Math.floor(count * reserved));
+  static shared(count: number): Semaphore {
+    return new Semaphore(count, Math.floor(count * reservedShare));
   }
 
   #free: number;
@@ -71,11 +71,6 @@ export class Semaphore {
       this.take(next.owner);
       next.caller(true);
     }
-  }
-
-  /** Whether callers wait. */
-  get isAwaited(): boolean {
-    return !this.#waiting.isEmpty;
   }
 
   /** Number of callers that wait. */

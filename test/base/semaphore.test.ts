@@ -85,5 +85,5 @@ test("the reserve is for owners that have no place", async () => {
   for (const owner of ["a", "a", "b", "d"]) semaphore.release(owner);
   expect(await third).toBe(true);
   semaphore.release("a");
-  expect(semaphore.isAwaited).toBe(false);
+  expect(semaphore.waiting).toBe(0);
 });

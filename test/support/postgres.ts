@@ -1,5 +1,5 @@
 /** A real Postgres for tests: a server of its own in a temporary folder. Debian has it in `postgresql`. */
-import { chownSync, existsSync, readdirSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { loadPostgres } from "../../src/store/open.ts";
@@ -38,6 +38,8 @@ export const password = "a password of tests";
 export interface PostgresFixture extends AsyncDisposable {
   /** Its port on 127.0.0.1, which wants the password. */
   port: number;
+  /** The process that is the parent of all others of the server. It changes with a restart. */
+  readonly pid: number;
   /** Makes an empty database. Returns its address. */
   database(): Promise<string>;
   /** Runs a statement, as an administrator. */
@@ -68,6 +70,9 @@ export async function postgresFixture(): Promise<PostgresFixture> {
   };
   return {
     port,
+    get pid() {
+      return Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    },
     database: async () => {
       const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
       await asAdministrator((sql) => sql.unsafe(`CREATE DATABASE ${name}`));

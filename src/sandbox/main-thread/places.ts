@@ -7,13 +7,8 @@
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Clock } from "../../base/time-limit.ts";
 import { computing, stateOfPlace } from "../messages.ts";
+import { ComputingPlaces, type PlaceHolder } from "./computing-places.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
-
-/** The share of the places to compute that is reserved for owners that have none. The rest is enough for a single owner. */
-const reservedComputingShare = 0.5;
-
-/** Time between two searches for programs that only wait, while others need their places. */
-const placeLookMs = 5;
 
 /** Maximum number of programs that give up their place in memory while they wait for a person. Further programs keep it. */
 const maxProgramsWithoutPlace = 100;
@@ -46,17 +41,14 @@ export class Places {
   readonly #options: PlacesOptions;
   /** By depth, because a program that waits for a program that it called must not hold the place that the called one needs. */
   readonly #inMemory = new Map<number, Semaphore>();
-  readonly #computing: Semaphore;
-  /** Programs that have a place to compute. */
-  readonly #holders = new Set<ProgramPlace>();
-  #look: Timer | undefined;
+  readonly computing: ComputingPlaces;
   /** Number of programs that have given up their place in memory. */
   #withoutPlace = 0;
   #isClosed = false;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
-    this.#computing = Semaphore.shared(options.computing, reservedComputingShare);
+    this.computing = new ComputingPlaces(options.computing);
   }
 
   /** Waits for a place, and gives it to `run`. Undefined if `signal` or `close` ended the wait. */
@@ -87,8 +79,7 @@ export class Places {
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#look);
-    for (const each of [...this.#inMemory.values(), this.#computing]) each.close();
+    for (const each of [...this.#inMemory.values(), this.computing]) each.close();
   }
 
   get parkAfterMs(): number {
@@ -105,46 +96,10 @@ export class Places {
   comeBack(): void {
     this.#withoutPlace -= 1;
   }
-
-  /** Takes a place to compute. Returns undefined if one was free, and otherwise a promise of whether the program got one. */
-  takeComputing(
-    place: ProgramPlace,
-    signal: AbortSignal | undefined,
-    { key, owner }: Turn,
-  ): Promise<boolean> | undefined {
-    const turn = this.#computing.acquire(signal, key, owner);
-    if (!turn) {
-      this.#holders.add(place);
-      return undefined;
-    }
-    this.#lookForIdle();
-    return turn.then((acquired) => {
-      if (acquired) this.#holders.add(place);
-      return acquired;
-    });
-  }
-
-  giveComputing(place: ProgramPlace, { owner }: Turn): void {
-    this.#holders.delete(place);
-    this.#computing.release(owner);
-  }
-
-  /**
-   * Programs do not report when they begin to wait, because that would slow down every call. They are checked while others need their
-   * places.
-   */
-  #lookForIdle(): void {
-    clearTimeout(this.#look);
-    for (const each of this.#holders) {
-      if (!this.#computing.isAwaited) return;
-      each.giveUpIfIdle();
-    }
-    if (this.#computing.isAwaited && !this.#isClosed) this.#look = setTimeout(() => this.#lookForIdle(), placeLookMs);
-  }
 }
 
 /** The place of one program. */
-export class ProgramPlace implements Clock {
+export class ProgramPlace implements Clock, PlaceHolder {
   readonly #places: Places;
   readonly #turn: Turn;
   /** Its places in memory, and its places within further limits. */
@@ -170,12 +125,16 @@ export class ProgramPlace implements Clock {
     this.#park = park;
   }
 
+  get owner(): string {
+    return this.#turn.owner ?? "";
+  }
+
   /**
    * Takes a place to compute. Undefined if the program has one at once. Otherwise, resolves with true when it has one, and with false if
    * `signal` or the end of the program ended the wait.
    */
   compute(signal: AbortSignal | undefined = this.#ending.signal): Promise<boolean> | undefined {
-    const turn = this.#places.takeComputing(this, signal, this.#turn);
+    const turn = this.#places.computing.acquire(this, signal, this.#turn);
     if (!turn) this.#mayCompute();
     return turn?.then((acquired) => {
       if (acquired) this.#mayCompute();
@@ -198,7 +157,7 @@ export class ProgramPlace implements Clock {
   #stopComputing(): void {
     if (!this.#computes) return;
     this.#computes = false;
-    this.#places.giveComputing(this, this.#turn);
+    this.#places.computing.release(this);
   }
 
   /** Call this when the program begins to wait for a person. */
