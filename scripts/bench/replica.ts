@@ -21,7 +21,7 @@ const warmUpEach = 20;
 /** Measurements of each kind of request, in turn. */
 const rounds = 3;
 
-/** The CPU of a program with so many calls may be as many times the CPU that the proxy takes for one call, in Node. */
+/** By the calls of a program: its CPU, as a multiple of the CPU that the proxy takes for one call in Node. */
 const limits = { "one call": 3, "five calls": 5 };
 
 interface Work {

@@ -27,7 +27,7 @@ export function editorScript(): string {
   return bundledScript({
     name: "editor",
     entry: join(browser, "editor", "script.ts"),
-    sources: [join(browser, "editor"), join(source, "policy", "visible.ts")],
+    sources: [join(browser, "editor"), join(source, "policy", "hidden-characters.ts")],
     options: ["--format=esm"],
   });
 }

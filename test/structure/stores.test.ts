@@ -75,7 +75,7 @@ const dataFiles: Record<string, Kept> = {
   "tokens.json": ofOperator(),
   "executions.sqlite": { owner: "that of each table", labels: "see the tables" },
   programs: {
-    owner: "the owner in each program; visible.ts decides who calls it. Schedules and triggers are the user's",
+    owner: "the owner in each program; visible-programs.ts decides who calls it. Schedules and triggers are the user's",
     labels: "in each program: whoever runs it gets them",
   },
   executables: ofOperator(),
