@@ -57,11 +57,12 @@ export class ComputingPlaces {
     signal: AbortSignal | undefined,
     { key = "", owner = "" }: Caller,
   ): Promise<boolean> | undefined {
-    if (signal?.aborted || this.#isClosed) return Promise.resolve(false);
+    if (signal?.aborted) return Promise.resolve(false);
     if (this.#waiting.isEmpty && this.#hasRoomFor(owner)) {
       this.#holders.set(holder, performance.now());
       return undefined;
     }
+    if (this.#isClosed) return Promise.resolve(false);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiting = { holder, resolve };
     const abort = () => {
