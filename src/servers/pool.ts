@@ -19,13 +19,13 @@ import type { UpdateListener } from "./connection/subscriptions.ts";
 import { type Fault, faultOf, refusedCalls } from "./failures/fault.ts";
 import type { ToolsListing } from "./lists/definitions.ts";
 import { type ListingNotes, ServerLists } from "./lists/server-lists.ts";
-import { PoolPermit, type PoolPermitOptions } from "./pool-permit.ts";
+import { PoolPolicy, type PoolPolicyOptions } from "./pool-policy.ts";
 import type { ListedTool, ToolResult } from "./result.ts";
 import type { ServerState } from "./state.ts";
 import { type CallParams, ToolCalls } from "./tool-calls.ts";
 import { redactTexts } from "./values/secrets.ts";
 
-export interface PoolOptions extends ConnectionOptions, PoolPermitOptions {
+export interface PoolOptions extends ConnectionOptions, PoolPolicyOptions {
   /** Whether the agent is the user's own, and may be asked to sign the user in to a server. */
   asksToSignIn?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ export class Pool implements AsyncDisposable {
   readonly #signIns: PersonSignIns | undefined;
   readonly #connections: ServerConnections;
   readonly #news: ServerNews;
-  readonly #permit: PoolPermit;
+  readonly #policy: PoolPolicy;
   readonly #lists: ServerLists;
   readonly #calls: ToolCalls;
   readonly #callListeners = new Set<(server: string) => void>();
@@ -47,23 +47,23 @@ export class Pool implements AsyncDisposable {
     this.#host = { responder: person };
     const way = own ? new PageSignIns(own) : codeSignIns(options);
     this.#signIns = way && new PersonSignIns({ servers, way, responder: () => this.#host.responder });
-    const toolsChanged = (server: string) => this.#permit.definitions.changed(server);
+    const toolsChanged = (server: string) => this.#policy.definitions.changed(server);
     this.#news = new ServerNews({ servers, connections: () => this.#connections, log, toolsChanged });
     const host = () => this.#host;
-    const answering = () => ({ ...this.#host, responder: this.#permit.answering(this.#host.responder) });
+    const answering = () => ({ ...this.#host, responder: this.#policy.answering(this.#host.responder) });
     const connections = new ServerConnections(servers, options, answering, this.#news);
     this.#connections = connections;
     const list = (server: string) => this.#lists.toolsForPermit(server);
-    const permit = new PoolPermit({ servers, connections, stored, host, list }, options);
-    this.#permit = permit;
+    const policy = new PoolPolicy({ servers, connections, stored, host, list }, options);
+    this.#policy = policy;
     const listed = new WeakSet<Connection>();
-    const refuse: PoolPermit["permit"]["refuseMessage"] = (server, request) =>
-      permit.permit.refuseMessage(server, request);
+    const refuse: PoolPolicy["permit"]["refuseMessage"] = (server, request) =>
+      policy.permit.refuseMessage(server, request);
     this.#lists = new ServerLists({ servers, connections, log, listed, refuse });
     const unlistedCall = (server: string) => {
       for (const listener of this.#callListeners) listener(server);
     };
-    this.#calls = new ToolCalls({ servers, connections, permit, stored, listed, unlistedCall });
+    this.#calls = new ToolCalls({ servers, connections, policy, stored, listed, unlistedCall });
   }
 
   /** The agent that the servers are connected for. */
@@ -84,28 +84,28 @@ export class Pool implements AsyncDisposable {
 
   /** The data that the agent of the connection has read. */
   get reads(): SessionReads {
-    return this.#permit.ownCaller.reads;
+    return this.#policy.ownCaller.reads;
   }
 
   /** Whether the config or the server catalog says that a tool is private, by its own name. */
   isSaidPrivate(server: string, tool: string): boolean {
-    return this.#permit.labels.isSaidPrivate(server, tool);
+    return this.#policy.labels.isSaidPrivate(server, tool);
   }
 
   /** The labels of a tool's data, by its own name. Without a tool, those of the whole server. */
   labelsOf(server: string, tool: string | undefined): ReadonlySet<Label> {
-    const { labels } = this.#permit;
+    const { labels } = this.#policy;
     return tool === undefined ? labels.ofAll(server) : labels.of(server, tool);
   }
 
   /** The labels of a tool with their reasons, by its own name. Reads the server catalog if it has to. */
   explainLabels(server: string, tool: string): Promise<LabelReason[]> {
-    return this.#permit.labels.explain(server, tool);
+    return this.#policy.labels.explain(server, tool);
   }
 
   /** Whether a person is being asked whether a tool may be called. */
   get isAsking(): boolean {
-    return this.#permit.isAsking;
+    return this.#policy.isAsking;
   }
 
   /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
@@ -162,7 +162,7 @@ export class Pool implements AsyncDisposable {
 
   /** Begins a listing whose tools will be compared with the accepted definitions. */
   listingOf(server: string): ToolsListing {
-    return this.#permit.verified.listing(server);
+    return this.#policy.verified.listing(server);
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
@@ -223,7 +223,7 @@ export class Pool implements AsyncDisposable {
   ): Promise<JsonObject> {
     const { _meta: _, ...args } = request.params;
     const outgoing = inquiryOf(server, request.method as Method, args);
-    return this.#permit.permit.send(outgoing, call, (permission) =>
+    return this.#policy.permit.send(outgoing, call, (permission) =>
       this.#connections.use(server, what, call, async (send, connection) => {
         if (permission && permission.connection !== connection) return undefined;
         if (offer === undefined || connection.offers(offer)) return send(request);
@@ -265,12 +265,12 @@ export class Pool implements AsyncDisposable {
 
   /** Throws POLICY_DENIED if the config denies a request that another component is about to send, with the tool's own name. */
   refuseRequest(server: string, request: { method: string; params?: unknown }): void {
-    this.#permit.permit.refuseMessage(server, request);
+    this.#policy.permit.refuseMessage(server, request);
   }
 
   /** Throws POLICY_DENIED if the config denies the tool, which is named as agents name it. */
   refuseDenied(server: string, tool: string): void {
-    this.#permit.permit.refuse(this.#calls.asked(server, tool, {}));
+    this.#policy.permit.refuse(this.#calls.asked(server, tool, {}));
   }
 
   /**
@@ -286,7 +286,7 @@ export class Pool implements AsyncDisposable {
       method === "tools/call"
         ? this.#calls.asked(server, String(params["name"]), Object(params["arguments"]))
         : inquiryOf(server, method as Method, params);
-    return this.#permit.permit.wouldAsk(request, annotations, call);
+    return this.#policy.permit.wouldAsk(request, annotations, call);
   }
 
   /**
@@ -310,7 +310,7 @@ export class Pool implements AsyncDisposable {
    */
   async subscribe(server: string, uri: string, listener: UpdateListener, call: Call = {}) {
     const request = inquiryOf(server, "resources/subscribe", { uri });
-    const { end } = await this.#permit.permit.send(request, call, async (permission) => {
+    const { end } = await this.#policy.permit.send(request, call, async (permission) => {
       if (permission && permission.connection !== this.#connections.last(server)) return undefined;
       return { end: await this.#news.subscribe(server, uri, listener, call.signal) };
     });

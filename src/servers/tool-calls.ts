@@ -8,7 +8,7 @@ import type { Outgoing, Permission } from "../policy/outgoing.ts";
 import { shownId } from "../policy/refusals.ts";
 import type { Connection } from "./connection/connect.ts";
 import type { ConnectionOptions, ServerConnections } from "./connection/server-connections.ts";
-import type { PoolPermit } from "./pool-permit.ts";
+import type { PoolPolicy } from "./pool-policy.ts";
 import { onlyText, type ToolResult } from "./result.ts";
 import { redactTexts } from "./values/secrets.ts";
 
@@ -28,7 +28,7 @@ export interface CallParams {
 interface ToolCallsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   connections: ServerConnections;
-  permit: PoolPermit;
+  policy: PoolPolicy;
   stored: ConnectionOptions["stored"];
   /** Connections over which tools were listed, or whose calls were told. */
   listed: WeakSet<Connection>;
@@ -51,7 +51,7 @@ export class ToolCalls {
   /** Calls a tool if the config, and if necessary a person, allows it. See `Pool.callTool`. */
   async call(server: string, params: CallParams, call: Call): Promise<ToolResult> {
     const request = this.asked(server, params.name, params.arguments ?? {});
-    const result = await this.#options.permit.permit.send(
+    const result = await this.#options.policy.permit.send(
       request,
       call,
       (permission) => this.#send(request, params, call, permission),
@@ -82,15 +82,15 @@ export class ToolCalls {
     call: Call,
     permission: Permission | undefined,
   ): Promise<ToolResult | undefined> {
-    const { connections, permit, listed } = this.#options;
+    const { connections, policy, listed } = this.#options;
     const { server } = request;
     const sent = sentParams(request, params, permission);
-    const isLocked = permit.verified.isLocked(server);
+    const isLocked = policy.verified.isLocked(server);
     // Not async, because each async function on the path of a call adds to its time.
     return connections.use(server, shownId(request), call, (send, connection) => {
       if (permission && permission.connection !== connection) return notSent;
       // The server was restarted. Its tools may be others now.
-      if (isLocked && !permit.verified.isOver(server, connection)) return notSent;
+      if (isLocked && !policy.verified.isOver(server, connection)) return notSent;
       const ask = () => send({ method: "tools/call", params: sent });
       const noted = call.onSend?.(call.repeatable ?? false);
       const answer = noted ? noted.then(ask) : ask();

@@ -80,7 +80,7 @@ const uses: Record<string, Record<string, string>> = {
   "serve/modern/tasks.ts": { "senderOf 1": "the token of the request that brings the answer" },
   "serve/tokens/live-tokens.ts": { "hasExpired 5": "the clock, each time it is asked" },
   "servers/connection/responder.ts": { "mayApprove 1": "asked when an answer has come" },
-  "servers/pool-permit.ts": { "mayApprove 1": "asked before each question: without the right, nobody is asked" },
+  "servers/pool-policy.ts": { "mayApprove 1": "asked before each question: without the right, nobody is asked" },
 };
 
 const names = [

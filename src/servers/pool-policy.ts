@@ -1,4 +1,4 @@
-/** The permit of a pool, and what it must know of the servers and of the person who can be asked. */
+/** The policy of a pool: its permit, and what that must know of the servers and of the person who can be asked. */
 import { isObject } from "../base/json-object.ts";
 import { objectJson } from "../base/large-json.ts";
 import { accountNote } from "../config/accounts.ts";
@@ -20,7 +20,7 @@ import type { ConnectionOptions, Host, ServerConnections, StoredTool } from "./c
 import { hasServerText } from "./failures/server-failure.ts";
 import { type DefinitionCheck, type ListedTools, LiveDefinitions, VerifiedDefinitions } from "./lists/definitions.ts";
 
-export interface PoolPermitOptions {
+export interface PoolPolicyOptions {
   /** The user at the terminal, who answers what the policy and servers ask. */
   person?: (Asker & Responder) | undefined;
   /** Returns the queue of a question about a call. Without it, no call waits, and no answer is recorded. */
@@ -51,7 +51,7 @@ interface Surroundings {
   list: (server: string) => Promise<ListedTools>;
 }
 
-export class PoolPermit {
+export class PoolPolicy {
   readonly permit: Permit;
   readonly labels: ToolLabels<ServerConfig>;
   readonly definitions: LiveDefinitions;
@@ -59,7 +59,7 @@ export class PoolPermit {
   /** The agent of the connection. */
   readonly ownCaller: Caller;
   readonly #given: Surroundings;
-  readonly #person: PoolPermitOptions["person"];
+  readonly #person: PoolPolicyOptions["person"];
   /** Questions that a person is asked now. */
   #asking = 0;
   /** The tools of lists, by their names. */
@@ -67,7 +67,7 @@ export class PoolPermit {
   /** The names of arguments, by the properties of their schemas. Asked for with each call if there are rules. */
   readonly #namesIn = new WeakMap<object, string[]>();
 
-  constructor(given: Surroundings, options: PoolPermitOptions) {
+  constructor(given: Surroundings, options: PoolPolicyOptions) {
     const { servers, connections, list, stored } = given;
     const {
       person,
