@@ -41,6 +41,7 @@ export class Places {
   readonly #options: PlacesOptions;
   /** By depth, because a program that waits for a program that it called must not hold the place that the called one needs. */
   readonly #inMemory = new Map<number, Semaphore>();
+  /** The places to compute, which programs take and give up. */
   readonly computing: ComputingPlaces;
   /** Number of programs that have given up their place in memory. */
   #withoutPlace = 0;
