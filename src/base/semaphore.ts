@@ -8,22 +8,29 @@ import { FairQueue } from "./fair-queue.ts";
 const reservedShare = 0.25;
 
 export class Semaphore {
-  /** A semaphore whose owners do not wait for each other's callers to end, as long as the reserved part of the places has room. */
-  static shared(count: number): Semaphore {
-    return new Semaphore(count, Math.floor(count * reservedShare));
+  /**
+   * A semaphore whose owners do not wait for each other's callers to end, as long as the reserved part of the places has room. With
+   * `mayTake`, a place is free only if this is true for the number of places that are taken.
+   */
+  static shared(count: number, mayTake?: (taken: number) => boolean): Semaphore {
+    return new Semaphore(count, Math.floor(count * reservedShare), mayTake);
   }
 
+  readonly #count: number;
   #free: number;
   /** The last free places, for owners that have none. */
   readonly #reserve: number;
+  readonly #mayTake: (taken: number) => boolean;
   /** How many places each owner has. */
   readonly #held = new Map<string, number>();
   readonly #waiting = new FairQueue<(acquired: boolean) => void>();
 
   /** An owner that has a place does not get one of the last `reserve` places. Callers without an owner get all. */
-  constructor(count: number, reserve = 0) {
+  constructor(count: number, reserve = 0, mayTake = (_taken: number) => true) {
+    this.#count = count;
     this.#free = count;
     this.#reserve = reserve;
+    this.#mayTake = mayTake;
   }
 
   /**
@@ -38,7 +45,8 @@ export class Semaphore {
   }
 
   #hasRoomFor(owner: string): boolean {
-    return this.#free > (owner !== "" && this.#held.has(owner) ? this.#reserve : 0);
+    const kept = owner !== "" && this.#held.has(owner) ? this.#reserve : 0;
+    return this.#free > kept && this.#mayTake(this.#count - this.#free);
   }
 
   async #wait(signal: AbortSignal | undefined, key: string, owner: string): Promise<boolean> {

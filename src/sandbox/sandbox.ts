@@ -1,7 +1,8 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
 
 import { randomBytes } from "node:crypto";
-import { availableParallelism, totalmem } from "node:os";
+import { availableParallelism } from "node:os";
+import { machineMemory } from "../base/machine-memory.ts";
 import { megabyte } from "../base/units.ts";
 import type { Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts";
@@ -27,14 +28,14 @@ const minComputingPrograms = 8;
 /** Maximum of computing programs, because the main thread must get a core within 100 ms. */
 const maxComputingPrograms = 16;
 
-/** Programs in memory for each program that may compute. A program that waits for calls takes 8 MB, and no core. */
-const programsPerComputing = 4;
+/**
+ * Maximum of programs in memory for each program that may compute. A program that waits for calls takes 8 MB, and no core. With 4 in place of
+ * 8, the slowest executions of 60 people on two cores took twice as long, because sleeping programs held the places.
+ */
+const programsPerComputing = 8;
 
-/** The share of the machine's memory for programs. Each program counts as `memoryOfProgram`. */
-const programMemoryShare = 0.5;
-
-/** The default memory limit of a program. */
-const memoryOfProgram = 256 * megabyte;
+/** No more programs than may compute get into memory while this process takes more than this share of the machine's memory. */
+const fullMemoryShare = 0.75;
 
 const guest: string = guestScript();
 
@@ -43,24 +44,33 @@ const computingPrograms = Math.min(
   maxComputingPrograms,
 );
 
+interface SandboxOptions {
+  /** Workers that are kept for the next execution: 0 for a process that runs one program. */
+  keptWorkers?: number;
+  /** Maximum of programs that compute concurrently. */
+  atOnce?: number;
+  /** Maximum of programs in memory, which compute or wait for calls. Others wait for their turn. */
+  inMemory?: number;
+  /** While this process takes more memory, only `atOnce` programs get into memory. In bytes. */
+  fullBytes?: number;
+  /** A program that waits for a person leaves its worker after this time. */
+  parkAfterMs?: number;
+}
+
 export class Sandbox implements Disposable {
   readonly #shared: SharedResources;
   readonly #places: Places;
   readonly #running = new Map<string, ProgramRun>();
 
-  /**
-   * `keptWorkers` are kept for the next execution; it is 0 for a process that runs one program. At most `atOnce` programs compute
-   * concurrently, and at most `inMemory` wait in memory for calls; others wait for their turn. A program that waits for a person leaves its
-   * worker after `parkAfterMs`.
-   */
   constructor({
     keptWorkers = 2,
     atOnce = computingPrograms,
-    inMemory = programsInMemory(atOnce),
+    inMemory = atOnce * programsPerComputing,
+    fullBytes = machineMemory() * fullMemoryShare,
     parkAfterMs = 5_000,
-  } = {}) {
+  }: SandboxOptions = {}) {
     const shares = new CallerShares();
-    this.#places = new Places({ computing: atOnce, inMemory, shares, parkAfterMs });
+    this.#places = new Places({ computing: atOnce, inMemory, fullBytes, shares, parkAfterMs });
     this.#shared = {
       workers: new WorkerPool(guest, keptWorkers),
       shares,
@@ -119,10 +129,4 @@ export class Sandbox implements Disposable {
     this.#places.close();
     this.#shared.workers[Symbol.dispose]();
   }
-}
-
-/** The number of programs that fit into the machine's memory if each uses its default limit. At least the number that may compute. */
-function programsInMemory(atOnce: number): number {
-  const fitting = Math.floor((totalmem() * programMemoryShare) / memoryOfProgram);
-  return Math.max(atOnce, Math.min(atOnce * programsPerComputing, fitting));
 }

@@ -224,6 +224,24 @@ describe("concurrent executions", () => {
     expect(order.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
+  test.each([
+    ["few enough, as long as there is memory", Number.POSITIVE_INFINITY, 4],
+    ["no more than may compute, when memory is short", 0, 2],
+  ])("in memory are %s", async (_, fullBytes, expected) => {
+    using narrow = new Harness({ atOnce: 2, inMemory: 4, fullBytes });
+    let running = 0;
+    let most = 0;
+    const call = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await Bun.sleep(300);
+      running -= 1;
+      return { json: "1" };
+    };
+    await Promise.all(Array.from({ length: 6 }, () => narrow.value("return test.echo({})", { call })));
+    expect(most).toBe(expected);
+  });
+
   test("leave their place while a person is asked, and continue at once with the answer", async () => {
     using narrow = new Harness({ atOnce: 1, inMemory: 1 });
     const asked = Promise.withResolvers<void>();

@@ -53,6 +53,7 @@ const base: Record<string, string[]> = {
   "private-file.ts": ["errors.ts"],
   "redirect-file.ts": ["errors.ts", "files.ts", "limits.ts"],
   "fair-queue.ts": [],
+  "machine-memory.ts": [],
   "semaphore.ts": ["fair-queue.ts"],
   "trace-context.ts": ["json-object.ts", "limits.ts"],
   "off-thread.ts": ["errors.ts", "limits.ts"],

@@ -32,6 +32,7 @@ export class Person {
   readonly files = new Map<string, Set<string>>();
   cookies: Cookies = new Map();
   #agent: Agent | undefined;
+  #connecting: Promise<Agent> | undefined;
   #token: { text: Promise<string>; at: number } | undefined;
   /** The text with which the person answers a question. */
   answer = "";
@@ -111,7 +112,18 @@ export class Person {
   }
 
   async #connected(): Promise<Agent> {
-    this.#agent ??= await openAgent({
+    if (this.#agent) return this.#agent;
+    this.#connecting ??= this.#connect();
+    try {
+      this.#agent = await this.#connecting;
+      return this.#agent;
+    } finally {
+      this.#connecting = undefined;
+    }
+  }
+
+  #connect(): Promise<Agent> {
+    return openAgent({
       url: `${this.site.balancer.origin}/${this.door}`,
       era: this.#era(),
       canBeAsked: this.door === "qa",
@@ -122,15 +134,15 @@ export class Person {
         return this.answer;
       },
     });
-    return this.#agent;
   }
 
   #era(): Era {
     return this.random.pick(eras);
   }
 
-  /** Ends the session, or only the connection with `drops`. The next call begins a new one. */
+  /** Ends the session, or only the connection with `drops`. The next call begins a new one. An agent that connects does so first. */
   async leave(drops: boolean): Promise<void> {
+    await this.#connecting?.catch(() => {});
     const agent = this.#agent;
     this.#agent = undefined;
     await agent?.leave(drops);

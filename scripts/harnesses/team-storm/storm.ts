@@ -168,11 +168,14 @@ async function finish(person: Person, parked: Parked[], replicas: Replicas): Pro
   await person.leave(false);
 }
 
-/** Programs whose answers were lost end as well, though nobody asks for them. */
+/**
+ * Programs whose answers were lost end as well, though nobody asks for them. The programs of an agent that only disconnected go on until its
+ * session ends; the database does not have those that were never saved, but `far` has their calls.
+ */
 async function endOfExecutions(site: Site, oracle: Oracle): Promise<void> {
   const deadline = performance.now() + endsWithinMs;
   let open = await openExecutions(site);
-  while (open.length > 0 && performance.now() < deadline) {
+  while (open.length + site.far.waiting.size > 0 && performance.now() < deadline) {
     await Bun.sleep(500);
     open = await openExecutions(site);
   }

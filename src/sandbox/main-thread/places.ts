@@ -30,8 +30,10 @@ export interface Turn extends Caller {
 interface PlacesOptions {
   /** Programs that compute at the same time. */
   computing: number;
-  /** Programs in memory. */
+  /** Maximum of programs in memory. */
   inMemory: number;
+  /** While this process takes more memory, no more programs than may compute get into memory. In bytes. */
+  fullBytes: number;
   shares: CallerShares;
   /** A program that waits for a person is parked after this time. */
   parkAfterMs: number;
@@ -59,7 +61,9 @@ export class Places {
     run: (place: ProgramPlace) => Promise<T>,
   ): Promise<T | undefined> {
     const { key, owner, others = [], depth = 1 } = turn;
-    const inMemory = this.#inMemory.getOrInsertComputed(depth, () => Semaphore.shared(this.#options.inMemory));
+    const inMemory = this.#inMemory.getOrInsertComputed(depth, () =>
+      Semaphore.shared(this.#options.inMemory, (taken) => this.#hasMemoryFor(taken)),
+    );
     const held: Semaphore[] = [];
     const place = new ProgramPlace(this, turn, held);
     try {
@@ -76,6 +80,12 @@ export class Places {
       place.end();
       for (const each of held) each.release(owner);
     }
+  }
+
+  /** Whether one more program may get into memory. */
+  #hasMemoryFor(taken: number): boolean {
+    const { computing, fullBytes } = this.#options;
+    return taken < computing || process.memoryUsage.rss() < fullBytes;
   }
 
   close(): void {
