@@ -55,8 +55,7 @@ interface Side extends AsyncDisposable {
 
 export const measureMany: Measure = async (bench) => {
   await using peers = await Peers.start(bench, { everything: everything() });
-  delete peers.running["node:vm"];
-  delete peers.running["deno"];
+  await peers.leaveOut("node:vm", "deno");
   const { executor } = bench.found;
   if ("missing" in executor) Object.assign(peers.missing, absent({ executor }));
   else peers.running["executor"] = await startExecutor(executor, bench.folder());

@@ -59,14 +59,21 @@ export class Peers implements AsyncDisposable {
       try {
         await peer.execute(code);
       } catch (error) {
-        delete this.running[name];
-        await peer[Symbol.asyncDispose]();
+        await this.leaveOut(name);
         this.missing[name] = { none: "fails" };
         const why = /(?:Error|failed)[^\n]*/.exec(String(error))?.[0] ?? "no reason given";
         failed.push({ name, why: why.slice(0, 160) });
       }
     }
     return failed;
+  }
+
+  /** Ends peers that a section does not measure. */
+  async leaveOut(...names: string[]): Promise<void> {
+    for (const name of names) {
+      await this.running[name]?.[Symbol.asyncDispose]();
+      delete this.running[name];
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
