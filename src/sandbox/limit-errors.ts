@@ -1,6 +1,6 @@
 /** Errors for limits. Some can be handled by the program, and others end it. */
 import { durationText } from "../base/duration.ts";
-import { megabyte } from "../base/units.ts";
+import { megabyte, megabytes } from "../base/units.ts";
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import { maxArgumentKeys, maxArgumentParts, maxDisplayedValues, maxToolQuestions, partsOfContainer } from "./limits.ts";
 import type { ErrorShape, WorkerFailure } from "./messages.ts";
@@ -109,6 +109,17 @@ export function stoppedProgram(
   const error = plainFailure(reason, { name: "Error", message: "" }, limits);
   const words = isReading && reason === "timeout" ? tooNested(within(limits.timeoutMs)) : {};
   return { ok: false, reason, error: { ...error, ...words } };
+}
+
+/** The failure of a program that was not started, because this process has no memory for it. */
+export function noRoom({ memoryBytes }: Limits): WorkerFailure {
+  const error = {
+    name: "Error",
+    message: `This machine has no memory for another program, which may take ${megabytes(memoryBytes)}. The code was not run`,
+    hint: "Run it again when other programs have ended, lower limits.memoryMb in the config, or give claudikins more memory.",
+    stack: "",
+  };
+  return { ok: false, reason: "memory", error };
 }
 
 /** The failure of a program that no parser reads in time. */

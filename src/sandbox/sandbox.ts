@@ -44,6 +44,15 @@ const computingPrograms = Math.min(
   maxComputingPrograms,
 );
 
+/**
+ * Bytes that the WebAssembly memories of a process may have together, for each byte of the machine's memory. The engine of Bun refuses more, and
+ * counts a memory with its whole size.
+ */
+const engineMemoryFactor = 3;
+
+/** The share of these bytes for programs that begin. The rest is for those that continue after a person has answered. */
+const beginningShare = 0.75;
+
 interface SandboxOptions {
   /** Workers that are kept for the next execution: 0 for a process that runs one program. */
   keptWorkers?: number;
@@ -53,6 +62,8 @@ interface SandboxOptions {
   inMemory?: number;
   /** While this process takes more memory, only `atOnce` programs get into memory. In bytes. */
   fullBytes?: number;
+  /** Maximum of the memory limits of the programs in memory together, unless there is one only. In bytes. */
+  limitBytes?: number;
   /** A program that waits for a person leaves its worker after this time. */
   parkAfterMs?: number;
 }
@@ -67,10 +78,11 @@ export class Sandbox implements Disposable {
     atOnce = computingPrograms,
     inMemory = atOnce * programsPerComputing,
     fullBytes = machineMemory() * fullMemoryShare,
+    limitBytes = machineMemory() * engineMemoryFactor * beginningShare,
     parkAfterMs = 5_000,
   }: SandboxOptions = {}) {
     const shares = new CallerShares();
-    this.#places = new Places({ computing: atOnce, inMemory, fullBytes, shares, parkAfterMs });
+    this.#places = new Places({ computing: atOnce, inMemory, fullBytes, limitBytes, shares, parkAfterMs });
     this.#shared = {
       workers: new WorkerPool(guest, keptWorkers),
       shares,
@@ -98,7 +110,9 @@ export class Sandbox implements Disposable {
       return program.run().finally(() => this.#running.delete(id));
     };
     // The time limit starts when the execution gets its turn.
-    const result = (await this.#places.inTurn(signal, turn, run)) ?? stoppedProgram("cancelled", limits);
+    const result =
+      (await this.#places.inTurn(signal, { ...turn, memoryBytes: limits.memoryBytes }, run)) ??
+      stoppedProgram("cancelled", limits);
     return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
   }
 

@@ -225,10 +225,11 @@ describe("concurrent executions", () => {
   });
 
   test.each([
-    ["few enough, as long as there is memory", Number.POSITIVE_INFINITY, 4],
-    ["no more than may compute, when memory is short", 0, 2],
-  ])("in memory are %s", async (_, fullBytes, expected) => {
-    using narrow = new Harness({ atOnce: 2, inMemory: 4, fullBytes });
+    ["as many as allowed, as long as there is memory", {}, 4],
+    ["no more than may compute, when the process takes much", { fullBytes: 0 }, 2],
+    ["as many as the engine gives memory to", { limitBytes: 200 * megabyte }, 3],
+  ])("in memory are %s", async (_, memory, expected) => {
+    using narrow = new Harness({ atOnce: 2, inMemory: 4, ...memory });
     let running = 0;
     let most = 0;
     const call = async () => {
@@ -240,6 +241,17 @@ describe("concurrent executions", () => {
     };
     await Promise.all(Array.from({ length: 6 }, () => narrow.value("return test.echo({})", { call })));
     expect(most).toBe(expected);
+  });
+
+  test("without memory are not run, and say what to do", async () => {
+    using harness = new Harness();
+    const { reason, error } = failed(await harness.run("return 1", { memoryBytes: 8_192 * megabyte }));
+    expect(reason).toBe("memory");
+    expect(error.message).toBe(
+      "This machine has no memory for another program, which may take 8192 MB. The code was not run",
+    );
+    expect(error.hint).toContain("limits.memoryMb");
+    expect(await harness.value("return 2")).toBe(2);
   });
 
   test("leave their place while a person is asked, and continue at once with the answer", async () => {

@@ -17,6 +17,9 @@ const engineReserveBytes = 1_048_576;
 /** A page of WebAssembly. */
 const pageBytes = 65_536;
 
+/** The JavaScript engine of this process has no memory for another program. */
+export class NoMemoryError extends Error {}
+
 export interface Engine {
   quickjs: QuickJSWASMModule;
   /** The emscripten module behind `quickjs`. */
@@ -31,8 +34,7 @@ export interface Engine {
  * because growing within a promise job aborts on dispose. Untouched pages cost nothing.
  */
 export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: number): Promise<Engine> {
-  const pages = Math.ceil(memoryBytes / pageBytes);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const memory = fixedMemory(memoryBytes);
   const engine = { memory, onTick: () => {} };
   let module: QuickJSEmscriptenModule | undefined;
   const emscriptenModule = {
@@ -52,6 +54,15 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
   };
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory: memory, emscriptenModule }));
   return Object.assign(engine, { quickjs, module: module! });
+}
+
+function fixedMemory(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / pageBytes);
+  try {
+    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  } catch (error) {
+    throw new NoMemoryError("there is no memory for another engine", { cause: error });
+  }
 }
 
 /** The limit that the engine enforces itself. */

@@ -23,6 +23,8 @@ const programOverheadMs = 1;
 export interface Turn extends Caller {
   /** Further limits of concurrent programs. */
   others?: readonly Semaphore[] | undefined;
+  /** The program's memory limit in bytes. */
+  memoryBytes?: number | undefined;
   /** 1 for a program that no other program called, 2 for a program that it calls, and so on. */
   depth?: number | undefined;
 }
@@ -34,6 +36,8 @@ interface PlacesOptions {
   inMemory: number;
   /** While this process takes more memory, no more programs than may compute get into memory. In bytes. */
   fullBytes: number;
+  /** Maximum of the memory limits of the programs in memory together, unless there is one only. In bytes. */
+  limitBytes: number;
   shares: CallerShares;
   /** A program that waits for a person is parked after this time. */
   parkAfterMs: number;
@@ -47,6 +51,8 @@ export class Places {
   readonly computing: ComputingPlaces;
   /** Number of programs that have given up their place in memory. */
   #withoutPlace = 0;
+  /** The largest memory limit of a program so far. */
+  #largestBytes = 0;
   #isClosed = false;
 
   constructor(options: PlacesOptions) {
@@ -60,7 +66,8 @@ export class Places {
     turn: Turn,
     run: (place: ProgramPlace) => Promise<T>,
   ): Promise<T | undefined> {
-    const { key, owner, others = [], depth = 1 } = turn;
+    const { key, owner, others = [], depth = 1, memoryBytes = 0 } = turn;
+    this.#largestBytes = Math.max(this.#largestBytes, memoryBytes);
     const inMemory = this.#inMemory.getOrInsertComputed(depth, () =>
       Semaphore.shared(this.#options.inMemory, (taken) => this.#hasMemoryFor(taken)),
     );
@@ -84,7 +91,8 @@ export class Places {
 
   /** Whether one more program may get into memory. */
   #hasMemoryFor(taken: number): boolean {
-    const { computing, fullBytes } = this.#options;
+    const { computing, fullBytes, limitBytes } = this.#options;
+    if (taken > 0 && (taken + 1) * this.#largestBytes > limitBytes) return false;
     return taken < computing || process.memoryUsage.rss() < fullBytes;
   }
 

@@ -3,8 +3,9 @@
 import { largeJsonChars } from "../../base/limits.ts";
 import { CheckError, type PlacedFinding, wrongCalls } from "../code/check-error.ts";
 import type { Transpiled } from "../code/transpile.ts";
-import type { LogEntry, OutcomeError } from "../contract.ts";
-import { plainFailure } from "../limit-errors.ts";
+import type { FailureReason, LogEntry, OutcomeError } from "../contract.ts";
+import { NoMemoryError } from "../engine/engine.ts";
+import { noRoom, plainFailure, stoppedProgram } from "../limit-errors.ts";
 import {
   type FromWorker,
   type LookupAnswer,
@@ -58,7 +59,12 @@ export class WorkerProgram {
       await this.#execute(transpiled, notes);
     } catch (error) {
       if (error instanceof CheckError) this.#refuse("check", error.error);
-      else this.#refuse("crashed", { name: "Error", message: "", stack: "" });
+      else {
+        const { limits } = this.#message;
+        const { reason, error: shown } =
+          error instanceof NoMemoryError ? noRoom(limits) : stoppedProgram("crashed", limits);
+        this.#refuse(reason, shown);
+      }
     }
   }
 
@@ -208,7 +214,7 @@ export class WorkerProgram {
     this.#send({ type: "explained", error: await describeFailure(result, about).catch(() => plain) });
   }
 
-  #refuse(reason: "check" | "crashed", error: OutcomeError): void {
+  #refuse(reason: FailureReason, error: OutcomeError): void {
     const failure = { ok: false, reason, error } as const;
     this.#send({ type: "ended", reusable: reason === "check", explains: false, failure });
   }
