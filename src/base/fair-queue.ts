@@ -40,6 +40,12 @@ export class FairQueue<T> {
     return undefined;
   }
 
+  /** The caller that `next` takes out if its owner may have a turn. */
+  get first(): T | undefined {
+    const keys: Map<string, Set<T>> | undefined = this.#owners.values().next().value;
+    return keys?.values().next().value?.values().next().value;
+  }
+
   get size(): number {
     return this.#all().reduce((sum, { size }) => sum + size, 0);
   }

@@ -62,8 +62,8 @@ interface SandboxOptions {
   inMemory?: number;
   /** While this process takes more memory, only `atOnce` programs get into memory. In bytes. */
   fullBytes?: number;
-  /** Maximum of the memory limits of the programs in memory together, unless there is one only. In bytes. */
-  limitBytes?: number;
+  /** Bytes that the engine gives to all programs together. Each takes its memory limit. */
+  engineBytes?: number;
   /** A program that waits for a person leaves its worker after this time. */
   parkAfterMs?: number;
 }
@@ -78,13 +78,14 @@ export class Sandbox implements Disposable {
     atOnce = computingPrograms,
     inMemory = atOnce * programsPerComputing,
     fullBytes = machineMemory() * fullMemoryShare,
-    limitBytes = machineMemory() * engineMemoryFactor * beginningShare,
+    engineBytes = machineMemory() * engineMemoryFactor,
     parkAfterMs = 5_000,
   }: SandboxOptions = {}) {
     const shares = new CallerShares();
+    const limitBytes = engineBytes * beginningShare;
     this.#places = new Places({ computing: atOnce, inMemory, fullBytes, limitBytes, shares, parkAfterMs });
     this.#shared = {
-      workers: new WorkerPool(guest, keptWorkers),
+      workers: new WorkerPool(guest, keptWorkers, engineBytes),
       shares,
       parkAfterMs,
       mayPark: () => this.parkedBytes < maxParkedBytes,

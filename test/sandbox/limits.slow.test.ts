@@ -227,7 +227,7 @@ describe("concurrent executions", () => {
   test.each([
     ["as many as allowed, as long as there is memory", {}, 4],
     ["no more than may compute, when the process takes much", { fullBytes: 0 }, 2],
-    ["as many as the engine gives memory to", { limitBytes: 200 * megabyte }, 3],
+    ["as many as the engine gives memory to", { engineBytes: 280 * megabyte }, 3],
   ])("in memory are %s", async (_, memory, expected) => {
     using narrow = new Harness({ atOnce: 2, inMemory: 4, ...memory });
     let running = 0;

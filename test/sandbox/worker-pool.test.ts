@@ -61,3 +61,17 @@ test("a worker of another memory size makes room", async () => {
   expect(other!.memoryBytes).toBe(2 * memoryBytes);
   expect(other!.worker).not.toBe(first!.worker);
 });
+
+test("a program waits until there is memory for its worker", async () => {
+  using narrow = new WorkerPool(guestScript(), 1, 2 * memoryBytes);
+  const [first] = await Promise.all([narrow.take(memoryBytes), narrow.take(memoryBytes)]);
+  let isTaken = false;
+  const third = narrow.take(memoryBytes).then((ready) => {
+    isTaken = true;
+    return ready;
+  });
+  await Bun.sleep(300);
+  expect(isTaken).toBe(false);
+  narrow.giveBack(first!, false);
+  expect((await third).worker).not.toBe(first!.worker);
+});

@@ -25,6 +25,12 @@ const stallMs = 20;
  */
 const peakPeriodMs = 30_000;
 
+/**
+ * A worker starts without memory after this wait, and its program fails. Programs get their turn only if there is memory for them, so only many
+ * that continue at the same time wait here.
+ */
+const memoryWaitMs = 10_000;
+
 /** Time for terminated workers to end. */
 const workerEndingMs = 1_000;
 
@@ -49,6 +55,9 @@ export class WorkerPool implements Disposable {
   readonly #waiting = new FairQueue<Waiting>();
   /** Workers that have not started yet. */
   #starting = 0;
+  /** Maximum of the memories of all workers together, and those of the workers that have not ended. In bytes. */
+  readonly #maxBytes: number;
+  #bytes = 0;
   /** When the last worker was freed or, if that is later, the first program began to wait. */
   #stalledAt = 0;
   #stall: Timer | undefined;
@@ -56,8 +65,9 @@ export class WorkerPool implements Disposable {
   #peaks = [0, 0];
   #peakAt = 0;
 
-  /** `guest` is the guest's script. */
-  constructor(guest: string, keptWorkers: number) {
+  /** `guest` is the guest's script. The memories of all workers together have at most `maxBytes`. */
+  constructor(guest: string, keptWorkers: number, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
     const bytes = Buffer.from(guest);
     this.#guest = new Uint8Array(new SharedArrayBuffer(bytes.length));
     this.#guest.set(bytes);
@@ -149,8 +159,11 @@ export class WorkerPool implements Disposable {
   /** Starts a worker for the first that waits if none was freed for a while, or at once if no worker can be freed. */
   #startMore(atOnce = this.#busy.size === 0): void {
     clearTimeout(this.#stall);
-    if (this.#waiting.isEmpty || this.#starting >= startingAtOnce) return;
-    const restMs = atOnce ? 0 : this.#stalledAt + stallMs - performance.now();
+    const { first } = this.#waiting;
+    if (!first || this.#starting >= startingAtOnce) return;
+    const hasMemory = this.#bytes + first.memoryBytes <= this.#maxBytes;
+    const waitMs = hasMemory ? (atOnce ? 0 : stallMs) : memoryWaitMs;
+    const restMs = this.#stalledAt + waitMs - performance.now();
     if (restMs > 0) {
       this.#stall = setTimeout(() => this.#startMore(), restMs);
       return;
@@ -188,6 +201,7 @@ export class WorkerPool implements Disposable {
   /** Starts a worker. More may start when it has started, or ended. */
   #start(memoryBytes: number): ReadyWorker {
     this.#starting += 1;
+    this.#bytes += memoryBytes;
     const worker = startWorker("./sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
@@ -202,6 +216,10 @@ export class WorkerPool implements Disposable {
     };
     worker.addEventListener("message", hear);
     worker.addEventListener("close", started);
+    worker.addEventListener("close", () => {
+      this.#bytes -= memoryBytes;
+      this.#startMore();
+    });
     const again = this.#keptWorkers > 0;
     const { engine, ready } = knownMade();
     worker.postMessage({ type: "prepare", engine, ready, guest: this.#guest, memoryBytes, again } satisfies ToWorker);
