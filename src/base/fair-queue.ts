@@ -13,6 +13,28 @@ export class FairQueue<T> {
     this.#owners.set(owner, keys.set(key, callers.add(caller)));
   }
 
+  /**
+   * Adds the caller that `make` returns. Resolves with the value that `resolve` is called with, or with false if `signal` ends the wait. A
+   * caller that was taken out just before keeps its turn.
+   */
+  async wait(
+    make: (resolve: (acquired: boolean) => void) => T,
+    signal: AbortSignal | undefined,
+    key: string,
+    owner: string,
+  ): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const caller = make(resolve);
+    const abort = () => {
+      if (this.leave(caller, key, owner)) resolve(false);
+    };
+    this.add(caller, key, owner);
+    signal?.addEventListener("abort", abort, { once: true });
+    const acquired = await promise;
+    signal?.removeEventListener("abort", abort);
+    return acquired;
+  }
+
   /** False if the caller is not in the queue. */
   leave(caller: T, key: string, owner: string): boolean {
     const keys = this.#owners.get(owner);

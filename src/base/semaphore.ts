@@ -20,13 +20,13 @@ export class Semaphore {
   #free: number;
   /** The last free places, for owners that have none. */
   readonly #reserve: number;
-  readonly #mayTake: (taken: number) => boolean;
+  readonly #mayTake: ((taken: number) => boolean) | undefined;
   /** How many places each owner has. */
   readonly #held = new Map<string, number>();
   readonly #waiting = new FairQueue<(acquired: boolean) => void>();
 
   /** An owner that has a place does not get one of the last `reserve` places. Callers without an owner get all. */
-  constructor(count: number, reserve = 0, mayTake = (_taken: number) => true) {
+  constructor(count: number, reserve = 0, mayTake?: (taken: number) => boolean) {
     this.#count = count;
     this.#free = count;
     this.#reserve = reserve;
@@ -39,27 +39,14 @@ export class Semaphore {
    */
   acquire(signal: AbortSignal | undefined, key = "", owner = ""): Promise<boolean> | undefined {
     if (signal?.aborted) return Promise.resolve(false);
-    if (!this.#hasRoomFor(owner)) return this.#wait(signal, key, owner);
+    if (!this.#hasRoomFor(owner)) return this.#waiting.wait((resolve) => resolve, signal, key, owner);
     this.take(owner);
     return undefined;
   }
 
   #hasRoomFor(owner: string): boolean {
     const kept = owner !== "" && this.#held.has(owner) ? this.#reserve : 0;
-    return this.#free > kept && this.#mayTake(this.#count - this.#free);
-  }
-
-  async #wait(signal: AbortSignal | undefined, key: string, owner: string): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const abort = () => {
-      // A caller that acquired it in the same moment keeps it.
-      if (this.#waiting.leave(resolve, key, owner)) resolve(false);
-    };
-    this.#waiting.add(resolve, key, owner);
-    signal?.addEventListener("abort", abort, { once: true });
-    const acquired = await promise;
-    signal?.removeEventListener("abort", abort);
-    return acquired;
+    return this.#free > kept && this.#mayTake?.(this.#count - this.#free) !== false;
   }
 
   /** Acquires it for a caller that must not wait, even beyond the count. Other callers then wait longer. */

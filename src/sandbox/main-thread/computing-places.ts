@@ -63,17 +63,10 @@ export class ComputingPlaces {
       return undefined;
     }
     if (this.#isClosed) return Promise.resolve(false);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting = { holder, resolve };
-    const abort = () => {
-      // A program that got its place in the same moment keeps it.
-      if (this.#waiting.leave(waiting, key, owner)) resolve(false);
-    };
-    signal?.addEventListener("abort", abort, { once: true });
-    this.#waiting.add(waiting, key, owner);
+    const turn = this.#waiting.wait((resolve) => ({ holder, resolve }), signal, key, owner);
     this.#serve();
     this.#lookSoon();
-    return promise.finally(() => signal?.removeEventListener("abort", abort));
+    return turn;
   }
 
   release(holder: PlaceHolder): void {

@@ -69,7 +69,7 @@ export class Places {
     const { key, owner, others = [], depth = 1, memoryBytes = 0 } = turn;
     this.#largestBytes = Math.max(this.#largestBytes, memoryBytes);
     const inMemory = this.#inMemory.getOrInsertComputed(depth, () =>
-      Semaphore.shared(this.#options.inMemory, (taken) => this.#hasMemoryFor(taken)),
+      Semaphore.shared(this.#options.inMemory, this.#hasMemory),
     );
     const held: Semaphore[] = [];
     const place = new ProgramPlace(this, turn, held);
@@ -90,11 +90,11 @@ export class Places {
   }
 
   /** Whether one more program may get into memory. */
-  #hasMemoryFor(taken: number): boolean {
+  readonly #hasMemory = (taken: number): boolean => {
     const { computing, fullBytes, limitBytes } = this.#options;
     if (taken > 0 && (taken + 1) * this.#largestBytes > limitBytes) return false;
     return taken < computing || process.memoryUsage.rss() < fullBytes;
-  }
+  };
 
   close(): void {
     this.#isClosed = true;
