@@ -34,7 +34,7 @@ export const demo: Plan = {
       tool: "reply_ticket",
       args: () => ({ ticket_id, body: "Done.", close: true }),
     })),
-    { tool: "send_email", args: () => ({ to: "anna@example.com", subject: "Hello", body: "Hello" }) },
+    { tool: "send_email", args: () => ({ to: "new.customer@example.com", subject: "Hello", body: "Hello" }) },
     { tool: "export-orders", args: () => ({ format: "csv" }), text: exported },
     { tool: "export-orders", args: () => ({ format: "json" }), text: exported },
     { tool: "list_products" },
