@@ -29,8 +29,8 @@ const minComputingPrograms = 8;
 const maxComputingPrograms = 16;
 
 /**
- * Maximum of programs in memory for each program that may compute. A program that waits for calls takes 8 MB, and no core. With 4 in place of
- * 8, the slowest executions of 60 people on two cores took twice as long, because sleeping programs held the places.
+ * Maximum of programs in memory for each program that may compute. A program that waits for calls takes 8 MB, and no core. With 4 in place
+ * of 8, the slowest executions of 60 people on two cores took twice as long, because sleeping programs held the places.
  */
 const programsPerComputing = 8;
 
@@ -45,8 +45,8 @@ const computingPrograms = Math.min(
 );
 
 /**
- * Bytes that the WebAssembly memories of a process may have together, for each byte of the machine's memory. The engine of Bun refuses more, and
- * counts a memory with its whole size.
+ * Bytes that the WebAssembly memories of a process may have together, for each byte of the machine's memory. The engine of Bun refuses
+ * more, and counts a memory with its whole size.
  */
 const engineMemoryFactor = 3;
 

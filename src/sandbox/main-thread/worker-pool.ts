@@ -26,8 +26,8 @@ const stallMs = 20;
 const peakPeriodMs = 30_000;
 
 /**
- * A worker starts without memory after this wait, and its program fails. Programs get their turn only if there is memory for them, so only many
- * that continue at the same time wait here.
+ * A worker starts without memory after this wait, and its program fails. Programs get their turn only if there is memory for them, so only
+ * programs that continue wait here, if many do so at the same time.
  */
 const memoryWaitMs = 10_000;
 
@@ -161,7 +161,8 @@ export class WorkerPool implements Disposable {
     clearTimeout(this.#stall);
     const { first } = this.#waiting;
     if (!first || this.#starting >= startingAtOnce) return;
-    const hasMemory = this.#bytes + first.memoryBytes <= this.#maxBytes;
+    // A single program that is too large fails at once.
+    const hasMemory = this.#bytes === 0 || this.#bytes + first.memoryBytes <= this.#maxBytes;
     const waitMs = hasMemory ? (atOnce ? 0 : stallMs) : memoryWaitMs;
     const restMs = this.#stalledAt + waitMs - performance.now();
     if (restMs > 0) {
