@@ -30,29 +30,29 @@ export interface Found extends Origin {
 }
 
 export class KnownTexts {
-  #texts: KnownText[] = [];
+  /** From the oldest to the newest. */
+  readonly #texts = new Set<KnownText>();
+  readonly #bySize = new Map<number, Set<KnownText>>();
   #chars = 0;
   /** The labels of data whose text is not kept. */
   readonly #unknown = new Set<DataLabel>();
 
   /** `size` is the approximate length of the text. The text is made only when it is needed. */
   add(origin: Origin, size: number, text: () => string): void {
-    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) {
-      this.addUnknown(origin.labels);
-      return;
-    }
-    this.#chars += size;
-    this.#texts.push(new KnownText(origin, size, text));
+    const known = new KnownText(origin, size, text);
+    if (this.#renew(known)) return;
+    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) this.addUnknown(origin.labels);
+    else this.#put(known);
   }
 
   /** Adds other texts. The oldest texts are dropped if there is no room. */
   addAll(others: KnownTexts): void {
     this.addUnknown(others.#unknown);
-    for (const text of others.all) {
-      this.#chars += text.size;
-      this.#texts.push(text);
+    for (const text of others.#texts) if (!this.#renew(text)) this.#put(text);
+    for (const oldest of this.#texts) {
+      if (this.#chars <= maxKeptReadChars) return;
+      this.#drop(oldest);
     }
-    while (this.#chars > maxKeptReadChars) this.#chars -= this.#texts.shift()?.size ?? 0;
   }
 
   /** Data with these labels was read, and its text is not known. */
@@ -66,18 +66,45 @@ export class KnownTexts {
   }
 
   of(label: DataLabel): KnownText[] {
-    return this.#texts.filter(({ origin }) => origin.labels.has(label));
+    return this.all.filter(({ origin }) => origin.labels.has(label));
   }
 
   get all(): readonly KnownText[] {
-    return this.#texts;
+    return [...this.#texts];
+  }
+
+  /** An agent that asks for the same data again and again takes the memory for it once. Returns false if the text is new. */
+  #renew(text: KnownText): boolean {
+    const same = this.#bySize
+      .get(text.size)
+      ?.values()
+      .find((each) => each.equals(text));
+    if (!same) return false;
+    this.#texts.delete(same);
+    this.#texts.add(same);
+    return true;
+  }
+
+  #put(text: KnownText): void {
+    this.#texts.add(text);
+    this.#bySize.getOrInsertComputed(text.size, () => new Set()).add(text);
+    this.#chars += text.size;
+  }
+
+  #drop(text: KnownText): void {
+    this.#texts.delete(text);
+    const ofSize = this.#bySize.get(text.size);
+    ofSize?.delete(text);
+    if (ofSize?.size === 0) this.#bySize.delete(text.size);
+    this.#chars -= text.size;
   }
 }
 
 export class KnownText {
   readonly origin: Origin;
   readonly size: number;
-  readonly #make: () => string;
+  /** Makes the text. A text that was made does not keep the values from which it was made. */
+  #make: (() => string) | undefined;
   #text: string | undefined;
   #letters: string | undefined;
   /** The words with letters and digits. */
@@ -96,8 +123,17 @@ export class KnownText {
   }
 
   get #whole(): string {
-    this.#text ??= this.#make();
+    this.#text ??= this.#make?.() ?? "";
+    this.#make = undefined;
     return this.#text;
+  }
+
+  /** Whether both are the same text of the same origin. */
+  equals(other: KnownText): boolean {
+    const { source, labels, shownBy } = this.origin;
+    const { origin } = other;
+    const isSameOrigin = source === origin.source && shownBy === origin.shownBy;
+    return isSameOrigin && labels.symmetricDifference(origin.labels).size === 0 && this.#whole === other.#whole;
   }
 
   /** Whether the text contains the value unchanged, or as JSON in JSON. This takes 1 ms for a megabyte; comparing letters takes 40 ms. */
