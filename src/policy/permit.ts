@@ -415,7 +415,7 @@ function recordStep(facts: ServerFacts): Step {
         },
         async (error: unknown) => {
           const text = wholeTextOf(error);
-          if (facts.hasServerText(error)) await caller.reads.add(reads, { size: text.length, text: () => text });
+          if (facts.hasServerText(error)) await caller.reads.add(reads, { size: text.length, text });
           throw error;
         },
       );

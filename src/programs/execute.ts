@@ -111,7 +111,7 @@ async function asCaller(
   if (program?.labels) {
     const labels = new Set(program.labels.map(({ label }) => label));
     const repeated = [...labels].map((label) => ({ label, source: `${programsServer}.${program.name}` }));
-    await reads.add(repeated, { size: source.length, text: () => source });
+    await reads.add(repeated, { size: source.length, text: source });
   }
   await checkpointer?.storesAfter(() => reads.keepForExecution());
   try {

@@ -1,5 +1,6 @@
 /** The kept texts of labelled data, which are searched for in the arguments of calls. */
 import { parsedJson } from "../../base/json-object.ts";
+import { sha256 } from "../../base/sha256.ts";
 import type { Label } from "../../config/policy.ts";
 import { maxReadChars, maxSoughtLetters, maxTextLeaves } from "../limits.ts";
 import { isFreeText, lettersOf } from "./letters.ts";
@@ -21,6 +22,9 @@ export interface Origin {
   shownBy?: string | undefined;
 }
 
+/** A text, or a function that makes it when it is needed. Until then, the function keeps everything that it uses in memory. */
+export type TextSource = string | (() => string);
+
 /** The server of a source such as `crm.get_customer`. */
 export const serverOf = (source: string) => source.split(".", 1)[0] ?? "";
 
@@ -31,28 +35,36 @@ export interface Found extends Origin {
 
 export class KnownTexts {
   /** From the oldest to the newest. */
-  readonly #texts = new Set<KnownText>();
-  readonly #bySize = new Map<number, Set<KnownText>>();
+  #texts: KnownText[] = [];
   #chars = 0;
   /** The labels of data whose text is not kept. */
   readonly #unknown = new Set<DataLabel>();
 
-  /** `size` is the approximate length of the text. The text is made only when it is needed. */
-  add(origin: Origin, size: number, text: () => string): void {
-    const known = new KnownText(origin, size, text);
-    if (this.#renew(known)) return;
-    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) this.addUnknown(origin.labels);
-    else this.#put(known);
+  /** `size` is the approximate length of the text. */
+  add(origin: Origin, size: number, text: TextSource): void {
+    if (size > maxReadChars || this.#chars + size > maxKeptReadChars) {
+      this.addUnknown(origin.labels);
+      return;
+    }
+    this.#chars += size;
+    this.#texts.push(new KnownText(origin, size, text));
   }
 
-  /** Adds other texts. The oldest texts are dropped if there is no room. */
+  /**
+   * Adds the texts of a program that has ended. A text that several programs have read is kept once. The oldest texts are dropped if there is
+   * no room.
+   */
   addAll(others: KnownTexts): void {
     this.addUnknown(others.#unknown);
-    for (const text of others.#texts) if (!this.#renew(text)) this.#put(text);
-    for (const oldest of this.#texts) {
-      if (this.#chars <= maxKeptReadChars) return;
-      this.#drop(oldest);
+    const texts = new Map<string, KnownText>();
+    for (const text of [...this.#texts, ...others.#texts]) {
+      const same = texts.get(text.identity);
+      texts.delete(text.identity);
+      texts.set(text.identity, same ?? text);
     }
+    this.#texts = [...texts.values()];
+    this.#chars = this.#texts.reduce((sum, { size }) => sum + size, 0);
+    while (this.#chars > maxKeptReadChars) this.#chars -= this.#texts.shift()?.size ?? 0;
   }
 
   /** Data with these labels was read, and its text is not known. */
@@ -66,46 +78,19 @@ export class KnownTexts {
   }
 
   of(label: DataLabel): KnownText[] {
-    return this.all.filter(({ origin }) => origin.labels.has(label));
+    return this.#texts.filter(({ origin }) => origin.labels.has(label));
   }
 
   get all(): readonly KnownText[] {
-    return [...this.#texts];
-  }
-
-  /** An agent that asks for the same data again and again takes the memory for it once. Returns false if the text is new. */
-  #renew(text: KnownText): boolean {
-    const same = this.#bySize
-      .get(text.size)
-      ?.values()
-      .find((each) => each.equals(text));
-    if (!same) return false;
-    this.#texts.delete(same);
-    this.#texts.add(same);
-    return true;
-  }
-
-  #put(text: KnownText): void {
-    this.#texts.add(text);
-    this.#bySize.getOrInsertComputed(text.size, () => new Set()).add(text);
-    this.#chars += text.size;
-  }
-
-  #drop(text: KnownText): void {
-    this.#texts.delete(text);
-    const ofSize = this.#bySize.get(text.size);
-    ofSize?.delete(text);
-    if (ofSize?.size === 0) this.#bySize.delete(text.size);
-    this.#chars -= text.size;
+    return this.#texts;
   }
 }
 
 export class KnownText {
   readonly origin: Origin;
   readonly size: number;
-  /** Makes the text. A text that was made does not keep the values from which it was made. */
-  #make: (() => string) | undefined;
-  #text: string | undefined;
+  #text: TextSource;
+  #identity: string | undefined;
   #letters: string | undefined;
   /** The words with letters and digits. */
   #codes: string | undefined;
@@ -116,24 +101,22 @@ export class KnownText {
   /** Texts in which somebody may have written anything. */
   readonly #prose: { text: string; letters: string }[] = [];
 
-  constructor(origin: Origin, size: number, text: () => string) {
+  constructor(origin: Origin, size: number, text: TextSource) {
     this.origin = origin;
     this.size = size;
-    this.#make = text;
+    this.#text = text;
   }
 
   get #whole(): string {
-    this.#text ??= this.#make?.() ?? "";
-    this.#make = undefined;
+    if (typeof this.#text === "function") this.#text = this.#text();
     return this.#text;
   }
 
-  /** Whether both are the same text of the same origin. */
-  equals(other: KnownText): boolean {
+  /** The same for equal texts of one origin only. A server cannot write two texts that share it, since it is a SHA-256 hash. */
+  get identity(): string {
     const { source, labels, shownBy } = this.origin;
-    const { origin } = other;
-    const isSameOrigin = source === origin.source && shownBy === origin.shownBy;
-    return isSameOrigin && labels.symmetricDifference(origin.labels).size === 0 && this.#whole === other.#whole;
+    this.#identity ??= sha256(JSON.stringify([source, [...labels].sort(), shownBy]) + this.#whole);
+    return this.#identity;
   }
 
   /** Whether the text contains the value unchanged, or as JSON in JSON. This takes 1 ms for a megabyte; comparing letters takes 40 ms. */

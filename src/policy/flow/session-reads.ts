@@ -5,7 +5,7 @@
  */
 import type { Label } from "../../config/policy.ts";
 import { maxSoughtLetters } from "../limits.ts";
-import { type DataLabel, KnownTexts } from "./known-texts.ts";
+import { type DataLabel, KnownTexts, type TextSource } from "./known-texts.ts";
 import { lettersOf } from "./letters.ts";
 
 /** Data that was read. */
@@ -15,11 +15,12 @@ export interface Read {
   source: string;
 }
 
-/** The text of data, which is made only when it is needed. */
+/** The text of data. */
 export interface ReadText {
   /** About its length, in characters. */
   size: number;
-  text: () => string;
+  /** See `TextSource`. */
+  text: TextSource;
   /** See `Origin`. */
   shownBy?: string | undefined;
 }

@@ -20,7 +20,7 @@ export async function noteShown(outcome: Outcome, program: ProgramReads, to: Ses
   for (const [source, leaves] of found) {
     const reads = source === undefined ? own : own.filter((each) => each.source === source);
     const json = JSON.stringify(leaves);
-    await to.add(reads, { size: json.length, text: () => json, shownBy: program.shownBy });
+    await to.add(reads, { size: json.length, text: json, shownBy: program.shownBy });
   }
 }
 
@@ -29,7 +29,7 @@ export function shownText(outcome: Outcome): ReadText | undefined {
   const { leaves, isWhole } = shownTexts(outcome);
   if (!isWhole) return undefined;
   const json = JSON.stringify([...leaves]);
-  return { size: json.length, text: () => json };
+  return { size: json.length, text: json };
 }
 
 /** The texts by the source that has them; undefined: by any. */
