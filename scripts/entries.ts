@@ -44,8 +44,11 @@ export const madeScripts: Bun.BunPlugin = {
 export const sourceOnly: Bun.BunPlugin = {
   name: "source-only",
   setup(build) {
-    const filter = /[\\/]src[\\/]sandbox[\\/]engine[\\/]make-interruptible\.ts$/;
-    build.onLoad({ filter }, () => ({ contents: "export const makeInterruptible = undefined;", loader: "js" }));
+    const filter = /[\\/]src[\\/]sandbox[\\/]engine[\\/](?:make-interruptible|share-memory)\.ts$/;
+    build.onLoad({ filter }, () => ({
+      contents: "export const makeInterruptible = undefined, shareMemory = undefined;",
+      loader: "js",
+    }));
   },
 };
 

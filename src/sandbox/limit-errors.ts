@@ -112,15 +112,32 @@ export function stoppedProgram(
 }
 
 /** The failure of a program that was not started, because this process has no memory for it. */
-export function noRoom({ memoryBytes }: Limits): WorkerFailure {
-  const error = {
-    name: "Error",
-    message: `This machine has no memory for another program, which may take ${megabytes(memoryBytes)}. The code was not run`,
-    hint: "Run it again when other programs have ended, lower limits.memoryMb in the config, or give claudikins more memory.",
-    stack: "",
-  };
+export function noRoom(limits: Limits): WorkerFailure {
+  const hint =
+    "Run it again when other programs have ended, lower limits.memoryMb in the config, or give claudikins more memory.";
+  return lackOfMemory(`for another program, which may take ${most(limits)}. The code was not run`, hint);
+}
+
+/** The failure of a program that waited outside of any worker, and that this process has no memory to continue. */
+export function noRoomToContinue(limits: Limits): WorkerFailure {
+  const hint = "Look at what the program has done so far, and run the rest when other programs have ended.";
+  return lackOfMemory(`to continue this program, which may take ${most(limits)}`, hint);
+}
+
+function lackOfMemory(need: string, hint: string): WorkerFailure {
+  const error = { name: "Error", message: `This machine has no memory ${need}`, hint, stack: "" };
   return { ok: false, reason: "memory", error };
 }
+
+/** Why a program ran out of memory below its limit. */
+export function noRoomToGrow(limits: Limits): Pick<OutcomeError, "message" | "hint"> {
+  return {
+    message: `The code ran out of memory: this machine has no more for it, although the limit is ${most(limits)}`,
+    hint: "Run it again when other programs have ended, keep less in memory at once, or give claudikins more memory.",
+  };
+}
+
+const most = ({ memoryBytes }: Limits) => megabytes(memoryBytes);
 
 /** The failure of a program that no parser reads in time. */
 export function unreadableProgram(ms: number): WorkerFailure {

@@ -34,7 +34,7 @@ const maxComputingPrograms = 16;
  */
 const programsPerComputing = 8;
 
-/** No more programs than may compute get into memory while this process takes more than this share of the machine's memory. */
+/** Few programs get into memory while this process takes more than this share of the machine's memory. */
 const fullMemoryShare = 0.75;
 
 const guest: string = guestScript();
@@ -46,11 +46,11 @@ const computingPrograms = Math.min(
 
 /**
  * Bytes that the WebAssembly memories of a process may have together, for each byte of the machine's memory. The engine of Bun refuses
- * more, and counts a memory with its whole size.
+ * more, and counts a memory with its present size.
  */
 const engineMemoryFactor = 3;
 
-/** The share of these bytes for programs that begin. The rest is for those that continue after a person has answered. */
+/** The share of these bytes for programs that begin. The rest is for those that grow, or continue after a person has answered. */
 const beginningShare = 0.75;
 
 interface SandboxOptions {
@@ -60,9 +60,9 @@ interface SandboxOptions {
   atOnce?: number;
   /** Maximum of programs in memory, which compute or wait for calls. Others wait for their turn. */
   inMemory?: number;
-  /** While this process takes more memory, only `atOnce` programs get into memory. In bytes. */
+  /** While this process takes more memory, at most `atOnce` programs get into memory. In bytes. */
   fullBytes?: number;
-  /** Bytes that the engine gives to all programs together. Each takes its memory limit. */
+  /** Bytes that the engine gives to all programs together. */
   engineBytes?: number;
   /** A program that waits for a person leaves its worker after this time. */
   parkAfterMs?: number;

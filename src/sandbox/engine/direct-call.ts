@@ -20,12 +20,9 @@ const pointerBytes = Int32Array.BYTES_PER_ELEMENT;
 
 export class DirectCall {
   readonly #engine: Engine;
-  /** A view of the engine's memory, which does not grow. */
-  readonly #memory: DataView;
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#memory = new DataView(engine.memory.buffer);
   }
 
   /**
@@ -38,7 +35,7 @@ export class DirectCall {
     self: QuickJSHandle,
     args: readonly (number | string)[],
   ): void {
-    const { module } = this.#engine;
+    const { module, memory } = this.#engine;
     const ffi = this.#engine.quickjs.getFFI();
     const values = args.map((arg) =>
       typeof arg === "number" ? ffi.QTS_NewFloat64(address, arg) : this.#newText(address, arg),
@@ -46,7 +43,7 @@ export class DirectCall {
     const list = module._malloc(values.length * pointerBytes) as JSValueConstPointerPointer;
     // The allocator returns 0 if there is no room.
     if (Number(list) === 0) throw outOfMemory();
-    for (const [place, value] of values.entries()) this.#memory.setInt32(list + place * pointerBytes, value, true);
+    for (const [place, value] of values.entries()) memory.view.setInt32(list + place * pointerBytes, value, true);
     const result = ffi.QTS_Call(address, method.value, self.value, values.length, list);
     const thrown = ffi.QTS_ResolveException(address, result);
     module._free(list);

@@ -1,4 +1,4 @@
-/** One QuickJS engine: WebAssembly with a memory of fixed size. */
+/** One QuickJS engine: WebAssembly with a memory of its own. */
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
@@ -8,33 +8,29 @@ import {
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
 import { megabyte } from "../../base/units.ts";
+import { EngineMemory } from "./engine-memory.ts";
 import { type Imports, instantiateInterruptible } from "./interruptible.ts";
 import { encodeLongTexts } from "./long-texts.ts";
 
 /** Memory reserved for the engine itself, so that exhausted memory is an exception and no abort. */
 const engineReserveBytes = 1_048_576;
 
-/** A page of WebAssembly. */
-const pageBytes = 65_536;
-
-/** The JavaScript engine of this process has no memory for another program. */
-export class NoMemoryError extends Error {}
-
 export interface Engine {
   quickjs: QuickJSWASMModule;
   /** The emscripten module behind `quickjs`. */
   module: QuickJSEmscriptenModule;
-  memory: WebAssembly.Memory;
+  memory: EngineMemory;
   /** Called about every millisecond within loops of the engine that run no JavaScript. May throw to end them. */
   onTick: () => void;
 }
 
-/**
- * QuickJS's own memory limit does not cover typed arrays; a WebAssembly.Memory of fixed size does. Its initial size is its maximum,
- * because growing within a promise job aborts on dispose. Untouched pages cost nothing.
- */
-export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: number): Promise<Engine> {
-  const memory = fixedMemory(memoryBytes);
+/** QuickJS's own memory limit does not cover typed arrays; the maximum of the memory does. Throws NoMemoryError. */
+export async function createEngine(
+  wasmModule: WebAssembly.Module,
+  memoryBytes: number,
+  firstBytes?: number,
+): Promise<Engine> {
+  const memory = new EngineMemory(memoryBytes, firstBytes);
   const engine = { memory, onTick: () => {} };
   let module: QuickJSEmscriptenModule | undefined;
   const emscriptenModule = {
@@ -52,22 +48,15 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
       encodeLongTexts(this, memory);
     },
   };
-  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory: memory, emscriptenModule }));
+  const quickjs = await newQuickJSWASMModuleFromVariant(
+    newVariant(variant, { wasmMemory: memory.wasm, emscriptenModule }),
+  );
   return Object.assign(engine, { quickjs, module: module! });
-}
-
-function fixedMemory(bytes: number): WebAssembly.Memory {
-  const pages = Math.ceil(bytes / pageBytes);
-  try {
-    return new WebAssembly.Memory({ initial: pages, maximum: pages });
-  } catch (error) {
-    throw new NoMemoryError("there is no memory for another engine", { cause: error });
-  }
 }
 
 /** The limit that the engine enforces itself. */
 export function limitMemory(runtime: QuickJSRuntime, { memory }: Engine): void {
-  runtime.setMemoryLimit(memory.buffer.byteLength - engineReserveBytes);
+  runtime.setMemoryLimit(memory.maxBytes - engineReserveBytes);
 }
 
 /** The engine's static data is below this address. It contains the end of the used memory. */
@@ -80,7 +69,7 @@ export const staticBytes = 262_144;
 export async function findEndAddress(wasmModule: WebAssembly.Module): Promise<number> {
   const { quickjs, memory } = await createEngine(wasmModule, 16 * megabyte);
   const context = quickjs.newContext();
-  const look = () => new Int32Array(memory.buffer.slice(0, staticBytes));
+  const look = () => new Int32Array(memory.bytes.slice(0, staticBytes).buffer);
   const takes = [1_048_576, 2_097_152];
   const looks = [look()];
   for (const bytes of takes) {

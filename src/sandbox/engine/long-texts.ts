@@ -1,5 +1,7 @@
 /** Copies long texts into an engine's memory with the platform's encoder: emscripten's loop over characters is slow. */
 
+import type { EngineMemory } from "./engine-memory.ts";
+
 /** Shorter texts are copied into the engine with emscripten's loop, which is faster for them than the platform's encoder. */
 const minEncodedChars = 512;
 
@@ -11,12 +13,11 @@ export interface TextEncoding {
 }
 
 /**
- * Replaces both functions of the module, whose memory must not grow. Texts with lone surrogates are left to the loop, which keeps
+ * Replaces both functions of the module. Texts with lone surrogates are left to the loop, which keeps
  * them.
  */
-export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory): void {
+export function encodeLongTexts(module: TextEncoding, memory: EngineMemory): void {
   const { lengthBytesUTF8, stringToUTF8 } = module;
-  const heap = new Uint8Array(memory.buffer);
   const encoder = new TextEncoder();
   const isLong = (text: string) => text.length > minEncodedChars && text.isWellFormed();
   module.lengthBytesUTF8 = (text) => (isLong(text) ? Buffer.byteLength(text) : lengthBytesUTF8(text));
@@ -24,8 +25,8 @@ export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory
     // The allocator returned 0 because there is no room, and the caller did not check it.
     if (address === 0) throw outOfMemory();
     if (!isLong(text)) return stringToUTF8(text, address, bytes);
-    const { written } = encoder.encodeInto(text, heap.subarray(address, address + bytes - 1));
-    heap[address + written] = 0;
+    const { written } = encoder.encodeInto(text, memory.bytes.subarray(address, address + bytes - 1));
+    memory.bytes[address + written] = 0;
   };
 }
 

@@ -46,7 +46,7 @@ function atFixedTime<Result>(work: () => Result): Result {
  */
 export function takeSnapshot(engine: Engine, endAddress: number, guestScript: string): Uint8Array {
   let snapshot: Uint8Array = new Uint8Array();
-  const memory = new Uint8Array(engine.memory.buffer);
+  const memory = engine.memory.bytes;
   const take = (context: QuickJSContext) => {
     const mark = allocationMark(context);
     const before = memory.slice();
@@ -74,14 +74,14 @@ export function endAddressOf(snapshot: Uint8Array): number {
 export function restoreSnapshot(engine: Engine, context: QuickJSContext, snapshot: Uint8Array): boolean {
   const [mark = 0] = new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords);
   if (allocationMark(context) !== mark) return false;
-  restoreRuns(snapshot, headWords, new Uint8Array(engine.memory.buffer));
+  restoreRuns(snapshot, headWords, engine.memory.bytes);
   return true;
 }
 
 /** The same with the memory of another engine of this process. */
 export function restoreReady(engine: Engine, context: QuickJSContext, ready: ReadyMemory): boolean {
   if (allocationMark(context) !== ready.mark) return false;
-  const memory = new Uint8Array(engine.memory.buffer);
+  const memory = engine.memory.bytes;
   restorePart(memory, ready.statics);
   restorePart(memory, ready.heap);
   return true;

@@ -33,7 +33,8 @@ export function forgetMade(): void {
 }
 
 /**
- * In an executable, this is the interruptible program that the build made. From source it is made now, unless a build has kept it.
+ * In an executable, this is the program that the build made: interruptible, with a memory that grows. From source it is made now, unless a build
+ * has kept it.
  */
 export async function programBytes(): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await Bun.file(wasmFile).bytes();
@@ -41,5 +42,6 @@ export async function programBytes(): Promise<Uint8Array<ArrayBuffer>> {
   const made = Bun.file(madeFile("engine")!);
   if (await made.exists()) return made.bytes();
   const { makeInterruptible } = await import("./make-interruptible.ts");
-  return makeInterruptible(bytes);
+  const { shareMemory } = await import("./share-memory.ts");
+  return shareMemory(makeInterruptible(bytes));
 }

@@ -6,6 +6,7 @@
  */
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Clock } from "../../base/time-limit.ts";
+import { firstMemoryOf } from "../limits.ts";
 import { computing, stateOfPlace } from "../messages.ts";
 import { ComputingPlaces, type PlaceHolder } from "./computing-places.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
@@ -18,6 +19,12 @@ const maxProgramsWithoutPlace = 100;
  * count, because the shared cores leave out the main thread.
  */
 const programOverheadMs = 1;
+
+/**
+ * Time in which a program counts with the memory that it begins with, although it does not take it yet. Then it counts with what it really
+ * takes.
+ */
+const beginningMs = 1_000;
 
 /** How a program waits for its turn. */
 export interface Turn extends Caller {
@@ -34,9 +41,12 @@ interface PlacesOptions {
   computing: number;
   /** Maximum of programs in memory. */
   inMemory: number;
-  /** While this process takes more memory, no more programs than may compute get into memory. In bytes. */
+  /**
+   * Maximum of the memory that this process takes, for further programs to get into memory. Fewer than may compute, and than could all reach
+   * their memory limits, get into memory in any case. In bytes.
+   */
   fullBytes: number;
-  /** Maximum of the memory limits of the programs in memory together, unless there is one only. In bytes. */
+  /** Maximum of the memories that the programs in memory begin with, unless there is one only. In bytes. */
   limitBytes: number;
   shares: CallerShares;
   /** A program that waits for a person is parked after this time. */
@@ -51,6 +61,8 @@ export class Places {
   readonly computing: ComputingPlaces;
   /** Number of programs that have given up their place in memory. */
   #withoutPlace = 0;
+  /** Programs that have just got into memory. */
+  readonly #beginning = new Set<ProgramPlace>();
   /** The largest memory limit of a program so far. */
   #largestBytes = 0;
   #isClosed = false;
@@ -79,12 +91,14 @@ export class Places {
         if (this.#isClosed || (await each.acquire(signal, key, owner)) === false) return undefined;
         held.push(each);
       }
+      this.#begins(place);
       const share = this.#options.shares.take(turn, programOverheadMs, signal);
       if (share) await share;
       if ((await place.compute(signal)) === false) return undefined;
       return await run(place);
     } finally {
       place.end();
+      this.#beginning.delete(place);
       for (const each of held) each.release(owner);
     }
   }
@@ -92,9 +106,20 @@ export class Places {
   /** Whether one more program may get into memory. */
   readonly #hasMemory = (taken: number): boolean => {
     const { computing, fullBytes, limitBytes } = this.#options;
-    if (taken > 0 && (taken + 1) * this.#largestBytes > limitBytes) return false;
-    return taken < computing || process.memoryUsage.rss() < fullBytes;
+    const firstBytes = firstMemoryOf(this.#largestBytes);
+    if (taken === 0) return true;
+    if ((taken + 1) * firstBytes > limitBytes) return false;
+    if (taken < computing && (taken + 1) * this.#largestBytes <= limitBytes) return true;
+    return process.memoryUsage.rss() + this.#beginning.size * firstBytes < fullBytes;
   };
+
+  #begins(place: ProgramPlace): void {
+    this.#beginning.add(place);
+    setTimeout(() => {
+      if (!this.#beginning.delete(place)) return;
+      for (const each of this.#inMemory.values()) each.serve();
+    }, beginningMs).unref();
+  }
 
   close(): void {
     this.#isClosed = true;

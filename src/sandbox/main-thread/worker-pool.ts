@@ -4,6 +4,7 @@ import { FairQueue } from "../../base/fair-queue.ts";
 import { startWorker } from "../../base/off-thread.ts";
 import { atMost } from "../../base/time-limit.ts";
 import { forgetMade, keepMade, knownMade } from "../engine/wasm.ts";
+import { firstMemoryOf } from "../limits.ts";
 import type { FromWorker, ToWorker } from "../messages.ts";
 import type { Caller } from "./time-shares.ts";
 
@@ -55,7 +56,7 @@ export class WorkerPool implements Disposable {
   readonly #waiting = new FairQueue<Waiting>();
   /** Workers that have not started yet. */
   #starting = 0;
-  /** Maximum of the memories of all workers together, and those of the workers that have not ended. In bytes. */
+  /** Maximum of the memories that all workers begin with, and these of the workers that have not ended. In bytes. */
   readonly #maxBytes: number;
   #bytes = 0;
   /** When the last worker was freed or, if that is later, the first program began to wait. */
@@ -65,7 +66,7 @@ export class WorkerPool implements Disposable {
   #peaks = [0, 0];
   #peakAt = 0;
 
-  /** `guest` is the guest's script. The memories of all workers together have at most `maxBytes`. */
+  /** `guest` is the guest's script. The memories of all workers together begin with at most `maxBytes`. */
   constructor(guest: string, keptWorkers: number, maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;
     const bytes = Buffer.from(guest);
@@ -162,7 +163,7 @@ export class WorkerPool implements Disposable {
     const { first } = this.#waiting;
     if (!first || this.#starting >= startingAtOnce) return;
     // A single program that is too large fails at once.
-    const hasMemory = this.#bytes === 0 || this.#bytes + first.memoryBytes <= this.#maxBytes;
+    const hasMemory = this.#bytes === 0 || this.#bytes + firstMemoryOf(first.memoryBytes) <= this.#maxBytes;
     const waitMs = hasMemory ? (atOnce ? 0 : stallMs) : memoryWaitMs;
     const restMs = this.#stalledAt + waitMs - performance.now();
     if (restMs > 0) {
@@ -202,7 +203,7 @@ export class WorkerPool implements Disposable {
   /** Starts a worker. More may start when it has started, or ended. */
   #start(memoryBytes: number): ReadyWorker {
     this.#starting += 1;
-    this.#bytes += memoryBytes;
+    this.#bytes += firstMemoryOf(memoryBytes);
     const worker = startWorker("./sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
@@ -218,7 +219,7 @@ export class WorkerPool implements Disposable {
     worker.addEventListener("message", hear);
     worker.addEventListener("close", started);
     worker.addEventListener("close", () => {
-      this.#bytes -= memoryBytes;
+      this.#bytes -= firstMemoryOf(memoryBytes);
       this.#startMore();
     });
     const again = this.#keptWorkers > 0;

@@ -2,8 +2,7 @@
 import type { Advice } from "../advice/surroundings.ts";
 import type { Transpiled } from "../code/transpile.ts";
 import { codeFile, wrapperLength } from "../code/wrapper.ts";
-import type { Limits, OutcomeError } from "../contract.ts";
-import { plainFailure } from "../limit-errors.ts";
+import type { OutcomeError } from "../contract.ts";
 import type { SeenCalls } from "../seen-calls.ts";
 import type { CodeFailure } from "./code-result.ts";
 import type { KnownTools } from "./known-tools.ts";
@@ -14,14 +13,15 @@ const maxExplainedCodeChars = 50_000;
 export interface FailureContext {
   source: string;
   transpiled: Transpiled;
-  limits: Limits;
+  /** The failure without an explanation. */
+  plain: OutcomeError;
   known: KnownTools;
   calls: readonly SeenCalls[];
 }
 
 export async function describeFailure(failed: CodeFailure, about: FailureContext): Promise<OutcomeError> {
   const { stack, floating, hint } = failed.error;
-  const plain = plainFailure(failed.reason, failed.error, about.limits);
+  const { plain } = about;
   const { plainOffset, originalPosition } = about.transpiled;
   const frames = framesOf(stack, plainOffset);
   // The frame of an error's constructor shows the place of its class, not where it was thrown.

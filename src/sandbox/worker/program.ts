@@ -3,9 +3,9 @@
 import { largeJsonChars } from "../../base/limits.ts";
 import { CheckError, type PlacedFinding, wrongCalls } from "../code/check-error.ts";
 import type { Transpiled } from "../code/transpile.ts";
-import type { FailureReason, LogEntry, OutcomeError } from "../contract.ts";
-import { NoMemoryError } from "../engine/engine.ts";
-import { noRoom, plainFailure, stoppedProgram } from "../limit-errors.ts";
+import type { LogEntry } from "../contract.ts";
+import { NoMemoryError } from "../engine/engine-memory.ts";
+import { noRoom, noRoomToContinue, noRoomToGrow, plainFailure, stoppedProgram } from "../limit-errors.ts";
 import {
   type FromWorker,
   type LookupAnswer,
@@ -16,6 +16,7 @@ import {
   type SettleMessage,
   type SuccessShape,
   type ToProgram,
+  type WorkerFailure,
 } from "../messages.ts";
 import { Pages, type ProgramImage, pagesOf, StateParts } from "../program-image.ts";
 import { CodeRun, type Ended, type HostState, stateOf } from "./code-run.ts";
@@ -58,19 +59,20 @@ export class WorkerProgram {
       const { transpiled, notes } = await this.#read();
       await this.#execute(transpiled, notes);
     } catch (error) {
-      if (error instanceof CheckError) this.#refuse("check", error.error);
-      else {
-        const { limits } = this.#message;
-        const { reason, error: shown } =
-          error instanceof NoMemoryError ? noRoom(limits) : stoppedProgram("crashed", limits);
-        this.#refuse(reason, shown);
-      }
+      const { limits } = this.#message;
+      if (error instanceof CheckError) this.#refuse({ ok: false, reason: "check", error: error.error });
+      else if (error instanceof NoMemoryError) this.#refuse(noRoom(limits));
+      else this.#refuse(stoppedProgram("crashed", limits));
     }
   }
 
   /** Continues a parked program. A rejection ends the worker, and with it the program as crashed. */
   async resume(image: ProgramImage): Promise<void> {
-    const context = await this.#context;
+    const context = await this.#context.catch((error: unknown) => {
+      if (error instanceof NoMemoryError) this.#refuse(noRoomToContinue(this.#message.limits));
+      else throw error;
+    });
+    if (!context) return;
     const parts = new StateParts();
     for (const { page, content } of pagesOf(image.batches)) {
       if (page < 0) parts.add(page, content);
@@ -207,16 +209,16 @@ export class WorkerProgram {
       return;
     }
     const { reason } = result;
-    const plain = plainFailure(reason, result.error, limits);
+    const lacksMemory = reason === "memory" && (await this.#context).wasRefused;
+    const plain = { ...plainFailure(reason, result.error, limits), ...(lacksMemory ? noRoomToGrow(limits) : {}) };
     this.#send({ ...ended, explains: true, failure: { ok: false, reason, error: plain } });
     const { describeFailure } = await import("./failure.ts");
-    const about = { source, transpiled, limits, known: this.#known, calls };
+    const about = { source, transpiled, plain, known: this.#known, calls };
     this.#send({ type: "explained", error: await describeFailure(result, about).catch(() => plain) });
   }
 
-  #refuse(reason: FailureReason, error: OutcomeError): void {
-    const failure = { ok: false, reason, error } as const;
-    this.#send({ type: "ended", reusable: reason === "check", explains: false, failure });
+  #refuse(failure: WorkerFailure): void {
+    this.#send({ type: "ended", reusable: failure.reason === "check", explains: false, failure });
   }
 
   #enter(entered: number): void {

@@ -59,8 +59,6 @@ const pageEnd = (address: number) => pageBegin(address + pageBytes - 1);
 
 export class ReusableContext implements Disposable {
   readonly #engine: Engine;
-  /** A view of the engine's memory, which does not grow. */
-  readonly #memory: DataView;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
@@ -90,7 +88,6 @@ export class ReusableContext implements Disposable {
     loadGuest: (context: QuickJSContext, reusable: ReusableContext) => void,
   ) {
     this.#engine = engine;
-    this.#memory = new DataView(engine.memory.buffer);
     this.#endAddress = endAddress;
     this.#keptFrom = pageBegin(Math.max(staticBytes, this.#end - keptBelowEndBytes));
     this.#runtime = engine.quickjs.newRuntime();
@@ -116,7 +113,7 @@ export class ReusableContext implements Disposable {
 
   /** A copy of the current state, which other workers can share. */
   share(): Parts {
-    const memory = new Uint8Array(this.#engine.memory.buffer);
+    const memory = this.#engine.memory.bytes;
     return {
       statics: sharedPart(memory, 0, staticBytes),
       heap: sharedPart(memory, this.#keptFrom, pageEnd(this.#end)),
@@ -128,7 +125,7 @@ export class ReusableContext implements Disposable {
    * copied, here or in another engine.
    */
   remember({ statics, heap }: Parts = this.share()): void {
-    const memory = new Uint8Array(this.#engine.memory.buffer);
+    const memory = this.#engine.memory.bytes;
     this.#fresh = {
       statics: new Remembered(memory, statics, staticBytes),
       heap: new Remembered(memory, heap, pageEnd(this.#end)),
@@ -159,7 +156,7 @@ export class ReusableContext implements Disposable {
     const end = this.#end;
     const fresh = this.#fresh;
     if (!fresh || this.#torn || this.outgrown) return false;
-    const memory = new Uint8Array(this.#engine.memory.buffer);
+    const memory = this.#engine.memory.bytes;
     const { zerosFrom } = fresh.heap;
     await clear(memory, zerosFrom, Math.max(end, zerosFrom));
     fresh.heap.restore(memory);
@@ -173,7 +170,7 @@ export class ReusableContext implements Disposable {
    */
   save(image: NextImage): boolean {
     if (this.#torn) return false;
-    const memory = new Uint8Array(this.#engine.memory.buffer);
+    const memory = this.#engine.memory.bytes;
     const save = (from: number, to: number, before: Remembered | undefined) => {
       for (let start = from; start < to; start += pageBytes) {
         const page = memory.subarray(start, start + pageBytes);
@@ -205,7 +202,7 @@ export class ReusableContext implements Disposable {
   }
 
   loadPage(content: Uint8Array): void {
-    restoreRuns(content, 1, new Uint8Array(this.#engine.memory.buffer));
+    restoreRuns(content, 1, this.#engine.memory.bytes);
   }
 
   /** The program's own time in milliseconds. */
@@ -278,7 +275,7 @@ export class ReusableContext implements Disposable {
 
   /** Whether the memory is or was exhausted. Then a promise may have been rejected without memory for the job that reports it. */
   get #isExhausted(): boolean {
-    return this.#end > this.#memory.byteLength - exhaustedBytes;
+    return this.#end > this.#engine.memory.limitBytes - exhaustedBytes;
   }
 
   /** Returns undefined if there is no room for the copy that the library makes. */
@@ -290,9 +287,18 @@ export class ReusableContext implements Disposable {
     }
   }
 
-  /** Whether an allocation of this size fits. The library does not check the answer of the allocator. */
+  /** Whether an allocation of this size fits. The library does not check the answer of the allocator, so it is tried. */
   #hasRoomFor(bytes: number): boolean {
-    return this.#end + bytes < this.#memory.byteLength - exhaustedBytes;
+    const { memory, module } = this.#engine;
+    if (this.#end + bytes >= memory.limitBytes - exhaustedBytes) return false;
+    const tried = module._malloc(bytes);
+    if (tried !== 0) module._free(tried);
+    return tried !== 0;
+  }
+
+  /** Whether this process had no memory when the program needed more. */
+  get wasRefused(): boolean {
+    return this.#engine.memory.wasRefused;
   }
 
   /** Whether the memory has grown too large to be restored. */
@@ -301,7 +307,7 @@ export class ReusableContext implements Disposable {
   }
 
   get #end(): number {
-    return this.#memory.getInt32(this.#endAddress, true);
+    return this.#engine.memory.view.getInt32(this.#endAddress, true);
   }
 
   /**

@@ -3,7 +3,7 @@ import { collectSoon } from "../../base/collect-soon.ts";
 import { largeJsonChars } from "../../base/limits.ts";
 import { textOf } from "../binding-value.ts";
 import { createEngine, findEndAddress } from "../engine/engine.ts";
-import type { ReadyMemory } from "../engine/remembered.ts";
+import { pageBytes, type ReadyMemory } from "../engine/remembered.ts";
 import {
   allocationMark,
   endAddressOf,
@@ -13,8 +13,9 @@ import {
   snapshotFor,
 } from "../engine/snapshot.ts";
 import { compiledEngine } from "../engine/wasm.ts";
+import { firstMemoryOf } from "../limits.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "../messages.ts";
-import { buffersOf } from "../program-image.ts";
+import { buffersOf, type ProgramImage } from "../program-image.ts";
 import { WorkerProgram } from "./program.ts";
 import { ReusableContext } from "./reusable-context.ts";
 
@@ -36,11 +37,15 @@ let current: WorkerProgram | undefined;
 /** The memory in which the guest is ready. An earlier worker has made it, or this one does. */
 let ready: ReadyMemory | undefined;
 
-async function createContext({ engine: given, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
+/** The memory begins with `firstBytes`. */
+async function createContext(
+  { engine: given, guest, memoryBytes, again }: PrepareMessage,
+  firstBytes?: number,
+): Promise<ReusableContext> {
   const module = given ?? (await compiledEngine());
   const known = ready;
   const taking = known ? noSnapshot : snapshotFor(() => textIn(guest));
-  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), taking]);
+  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes, firstBytes), taking]);
   const isTaken = taken.length > 0;
   const endAddress = known?.endAddress ?? (isTaken ? endAddressOf(taken) : await findEndAddress(module));
   const made = new ReusableContext(engine, endAddress, (quickjs, reusable) => {
@@ -54,6 +59,10 @@ async function createContext({ engine: given, guest, memoryBytes, again }: Prepa
   if (again) made.remember(ready);
   return made;
 }
+
+/** Where the memory of a saved program ends. */
+const endOf = ({ manifest }: ProgramImage) =>
+  (manifest.pages.reduce((last, page) => Math.max(last, page), 0) + 1) * pageBytes;
 
 const textIn = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
@@ -88,7 +97,12 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       begin(new WorkerProgram(context, data, send), (program) => program.start());
       break;
     case "resume":
-      if (!context) break;
+      if (!context || !settings) break;
+      // The engine cannot be told to grow, so it begins with as much as the program may need.
+      if (endOf(data.saved) > firstMemoryOf(settings.memoryBytes)) {
+        const known = settings;
+        context = context.then(() => createContext(known, known.memoryBytes));
+      }
       begin(new WorkerProgram(context, data, send), (program) => program.resume(data.saved));
       break;
     default:

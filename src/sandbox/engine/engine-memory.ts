@@ -1,0 +1,65 @@
+/** The memory of an engine: it begins small, and grows up to the memory limit of the program. */
+import { firstMemoryOf } from "../limits.ts";
+
+/** A page of WebAssembly's memories. */
+const wasmPageBytes = 65_536;
+
+/**
+ * The engine asks for a fifth more than it needs, and gets nothing if that is more than the limit. So a memory that would grow beyond
+ * this share of its limit gets all of it.
+ */
+const lastGrowthShare = 0.8;
+
+/** The JavaScript engine of this process has no memory for another program. */
+export class NoMemoryError extends Error {}
+
+/**
+ * A shared memory, because that grows in place: its addresses stay valid, and nothing is copied. The engine of Bun counts the present size of
+ * each memory and limits their sum. Untouched pages cost nothing else.
+ */
+export class EngineMemory {
+  readonly wasm: WebAssembly.Memory;
+  readonly maxBytes: number;
+  /** The whole memory. Growing replaces both views, and the old ones end where the memory ended. */
+  bytes: Uint8Array;
+  view: DataView;
+  /** Whether this process had no memory when the program needed more. */
+  wasRefused = false;
+
+  /** Throws NoMemoryError if this process has no memory of `firstBytes`. */
+  constructor(maxBytes: number, firstBytes = firstMemoryOf(maxBytes)) {
+    const maximum = Math.ceil(maxBytes / wasmPageBytes);
+    this.maxBytes = maximum * wasmPageBytes;
+    try {
+      this.wasm = new WebAssembly.Memory({ initial: Math.ceil(firstBytes / wasmPageBytes), maximum, shared: true });
+    } catch (error) {
+      throw new NoMemoryError("there is no memory for another engine", { cause: error });
+    }
+    this.bytes = new Uint8Array(this.wasm.buffer);
+    this.view = new DataView(this.wasm.buffer);
+    const grow = this.wasm.grow.bind(this.wasm);
+    this.wasm.grow = (pages) => this.#grow(pages, grow);
+  }
+
+  /** The engine calls this when a program needs more memory. The program runs out of memory if it throws. */
+  #grow(pages: number, grow: (pages: number) => number): number {
+    const before = this.bytes.length / wasmPageBytes;
+    const maximum = this.maxBytes / wasmPageBytes;
+    const wanted = before + pages;
+    if (wanted > maximum) throw new RangeError("the memory is at its limit");
+    try {
+      grow((wanted > maximum * lastGrowthShare ? maximum : wanted) - before);
+    } catch (error) {
+      this.wasRefused = true;
+      throw error;
+    }
+    this.bytes = new Uint8Array(this.wasm.buffer);
+    this.view = new DataView(this.wasm.buffer);
+    return before;
+  }
+
+  /** What a program can have: the limit, or the present size if this process has no more. */
+  get limitBytes(): number {
+    return this.wasRefused ? this.bytes.length : this.maxBytes;
+  }
+}
