@@ -60,11 +60,6 @@ export class Semaphore {
     const held = (this.#held.get(owner) ?? 0) - 1;
     if (held > 0) this.#held.set(owner, held);
     else this.#held.delete(owner);
-    this.serve();
-  }
-
-  /** Gives free places to those that wait. Call this if `mayTake` may now allow more. */
-  serve(): void {
     while (this.#free > 0) {
       const next = this.#waiting.next((each) => this.#hasRoomFor(each));
       if (!next) return;

@@ -112,32 +112,32 @@ export function stoppedProgram(
 }
 
 /** The failure of a program that was not started, because this process has no memory for it. */
-export function noRoom(limits: Limits): WorkerFailure {
-  const hint =
-    "Run it again when other programs have ended, lower limits.memoryMb in the config, or give claudikins more memory.";
-  return lackOfMemory(`for another program, which may take ${most(limits)}. The code was not run`, hint);
+export function noRoom(): WorkerFailure {
+  return lackOfMemory(
+    "This machine has no memory for another program. The code was not run",
+    "Run it again when other programs have ended, or give claudikins more memory.",
+  );
 }
 
 /** The failure of a program that waited outside of any worker, and that this process has no memory to continue. */
-export function noRoomToContinue(limits: Limits): WorkerFailure {
-  const hint = "Look at what the program has done so far, and run the rest when other programs have ended.";
-  return lackOfMemory(`to continue this program, which may take ${most(limits)}`, hint);
+export function noRoomToContinue(): WorkerFailure {
+  return lackOfMemory(
+    "This machine has no memory to continue this program",
+    "Look at what the program has done so far, and run the rest when other programs have ended.",
+  );
 }
 
-function lackOfMemory(need: string, hint: string): WorkerFailure {
-  const error = { name: "Error", message: `This machine has no memory ${need}`, hint, stack: "" };
-  return { ok: false, reason: "memory", error };
+function lackOfMemory(message: string, hint: string): WorkerFailure {
+  return { ok: false, reason: "memory", error: { name: "Error", message, hint, stack: "" } };
 }
 
 /** Why a program ran out of memory below its limit. */
-export function noRoomToGrow(limits: Limits): Pick<OutcomeError, "message" | "hint"> {
+export function noRoomToGrow({ memoryBytes }: Limits): Pick<OutcomeError, "message" | "hint"> {
   return {
-    message: `The code ran out of memory: this machine has no more for it, although the limit is ${most(limits)}`,
+    message: `The code ran out of memory: this machine has no more for it, although the limit is ${megabytes(memoryBytes)}`,
     hint: "Run it again when other programs have ended, keep less in memory at once, or give claudikins more memory.",
   };
 }
-
-const most = ({ memoryBytes }: Limits) => megabytes(memoryBytes);
 
 /** The failure of a program that no parser reads in time. */
 export function unreadableProgram(ms: number): WorkerFailure {

@@ -35,16 +35,8 @@ export const fuelRounds = 200_000;
  */
 export const maxWalkedDepth = 128;
 
-/**
- * Bytes of memory that a program begins with, unless its limit is lower. The memory grows up to the limit. The engine of Bun limits the sum
- * of all memories, so more programs find room with a low number; a program that needs more than is left fails.
- */
-const firstMemoryBytes = 64 * megabyte;
-
-/** Bytes of memory that a program begins with. */
-export function firstMemoryOf(limitBytes: number): number {
-  return Math.min(limitBytes, firstMemoryBytes);
-}
+/** Bytes of memory that a program begins with. The memory grows up to its limit, in steps of a fifth. */
+export const firstMemoryBytes = 16 * megabyte;
 
 /** Size of one file that a program writes. */
 export const maxFileBytes = 50 * megabyte;

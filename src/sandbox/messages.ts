@@ -27,6 +27,8 @@ export interface PrepareMessage {
   /** The guest's script as UTF-8, in a shared buffer. A string would be copied to every worker, and most workers do not need it. */
   guest: Uint8Array;
   memoryBytes: number;
+  /** The memory of a program grows only while this process takes less memory than this. In bytes. */
+  growBelowBytes: number;
   /** Whether further executions may follow. */
   again: boolean;
 }
@@ -196,6 +198,8 @@ export type FromWorker =
 export type EndedMessage = {
   type: "ended";
   reusable: boolean;
+  /** The memory that the program took, if it has run. */
+  usedBytes?: number;
   /** The first path below ./registry that was read. */
   registry?: string;
   explains: boolean;

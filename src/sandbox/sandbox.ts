@@ -37,6 +37,12 @@ const programsPerComputing = 8;
 /** Few programs get into memory while this process takes more than this share of the machine's memory. */
 const fullMemoryShare = 0.75;
 
+/**
+ * A program does not grow while this process takes more than this share of the machine's memory. It runs out of memory before the system ends the
+ * whole process.
+ */
+const growingShare = 0.9;
+
 const guest: string = guestScript();
 
 const computingPrograms = Math.min(
@@ -62,6 +68,8 @@ interface SandboxOptions {
   inMemory?: number;
   /** While this process takes more memory, at most `atOnce` programs get into memory. In bytes. */
   fullBytes?: number;
+  /** While this process takes more memory, programs do not grow. In bytes. */
+  growBelowBytes?: number;
   /** Bytes that the engine gives to all programs together. */
   engineBytes?: number;
   /** A program that waits for a person leaves its worker after this time. */
@@ -78,6 +86,7 @@ export class Sandbox implements Disposable {
     atOnce = computingPrograms,
     inMemory = atOnce * programsPerComputing,
     fullBytes = machineMemory() * fullMemoryShare,
+    growBelowBytes = machineMemory() * growingShare,
     engineBytes = machineMemory() * engineMemoryFactor,
     parkAfterMs = 5_000,
   }: SandboxOptions = {}) {
@@ -85,7 +94,7 @@ export class Sandbox implements Disposable {
     const limitBytes = engineBytes * beginningShare;
     this.#places = new Places({ computing: atOnce, inMemory, fullBytes, limitBytes, shares, parkAfterMs });
     this.#shared = {
-      workers: new WorkerPool(guest, keptWorkers, engineBytes),
+      workers: new WorkerPool(guest, keptWorkers, { maxBytes: engineBytes, growBelowBytes }),
       shares,
       parkAfterMs,
       mayPark: () => this.parkedBytes < maxParkedBytes,

@@ -56,9 +56,9 @@ test("the engine, the fresh memory and the way in which memory is written are th
     writers: digestOf(...writers.map(codeOf)),
   }).toEqual({
     format: 1,
-    engine: "5935a2dd4675a783",
+    engine: "75b3601e7470df6a",
     fresh: "d73f3c858461aae0",
-    writers: "4db70e4e486c86fe",
+    writers: "9a7ee271fb2ff48e",
   });
 });
 

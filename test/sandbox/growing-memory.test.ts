@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { EngineMemory, NoMemoryError } from "../../src/sandbox/engine/engine-memory.ts";
 import { shareMemory } from "../../src/sandbox/engine/share-memory.ts";
-import { firstMemoryOf } from "../../src/sandbox/limits.ts";
+import { firstMemoryBytes } from "../../src/sandbox/limits.ts";
 import { eventually } from "../support/eventually.ts";
 import { answer, Harness, megabyte } from "./harness.ts";
 
@@ -14,7 +14,7 @@ describe("a memory", () => {
   test("begins with its limit if that is low, and otherwise with a part of it", () => {
     expect(new EngineMemory(16 * megabyte).bytes.length).toBe(16 * megabyte);
     const { bytes, maxBytes } = new EngineMemory(256 * megabyte);
-    expect([bytes.length, maxBytes]).toEqual([firstMemoryOf(maxBytes), 256 * megabyte]);
+    expect([bytes.length, maxBytes]).toEqual([firstMemoryBytes, 256 * megabyte]);
     expect(bytes.length).toBeLessThan(maxBytes);
   });
 
@@ -22,7 +22,7 @@ describe("a memory", () => {
     const memory = new EngineMemory(256 * megabyte);
     const { bytes } = memory;
     bytes[5] = 7;
-    expect(memory.wasm.grow(wasmPagesOf(36))).toBe(wasmPagesOf(64));
+    expect(memory.wasm.grow(wasmPagesOf(84))).toBe(wasmPagesOf(16));
     expect([memory.bytes.length, memory.view.byteLength]).toEqual([100 * megabyte, 100 * megabyte]);
     expect(memory.view.getUint8(5)).toBe(7);
     memory.view.setUint8(6, 8);
@@ -32,7 +32,7 @@ describe("a memory", () => {
 
   test("gets all of its limit with the last step, and no more", () => {
     const memory = new EngineMemory(256 * megabyte);
-    memory.wasm.grow(wasmPagesOf(150));
+    memory.wasm.grow(wasmPagesOf(200));
     expect(memory.bytes.length).toBe(256 * megabyte);
     expect(() => memory.wasm.grow(1)).toThrow(RangeError);
     expect([memory.wasRefused, memory.limitBytes]).toEqual([false, 256 * megabyte]);
@@ -158,7 +158,7 @@ describe("when this process has no more memory", () => {
     takeAllMemory();
     expect(() => new EngineMemory(256 * megabyte)).toThrow(NoMemoryError);
     expect(() => memory.wasm.grow(wasmPagesOf(100))).toThrow();
-    expect([memory.wasRefused, memory.limitBytes]).toEqual([true, 64 * megabyte]);
+    expect([memory.wasRefused, memory.limitBytes]).toEqual([true, 16 * megabyte]);
   });
 
   test("a program that grows ends with the reason, and the next one runs", async () => {
@@ -179,6 +179,16 @@ describe("when this process has no more memory", () => {
     expect(await harness.value(`${code} return all.length`, { memoryBytes: 256 * megabyte })).toBe(200);
   });
 
+  test("a program does not grow while this process takes too much memory", async () => {
+    using harness = new Harness({ growBelowBytes: 0 });
+    const taking = (megabytes: number) =>
+      harness.run(`return new Uint8Array(${megabytes} * ${megabyte}).length`, { memoryBytes: 256 * megabyte });
+    expect(await taking(4)).toMatchObject({ ok: true });
+    expect(await taking(40)).toMatchObject({
+      error: { message: "The code ran out of memory: this machine has no more for it, although the limit is 256 MB" },
+    });
+  });
+
   test("a program that cannot continue says so", async () => {
     using harness = new Harness({ parkAfterMs: 0 });
     const code = `const all = []; for (let n = 0; n < 90; n++) all.push(new Uint8Array(${megabyte}).fill(n)); await test.echo({});`;
@@ -195,7 +205,7 @@ describe("when this process has no more memory", () => {
     expect(outcome).toMatchObject({
       ok: false,
       reason: "memory",
-      error: { message: "This machine has no memory to continue this program, which may take 256 MB" },
+      error: { message: "This machine has no memory to continue this program" },
     });
     await giveItBack();
     expect(await harness.value("return 1")).toBe(1);

@@ -1,6 +1,7 @@
 /** Programs wait for workers in turn; workers start when none is freed, and stay when they are likely to be needed. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts";
+import { firstMemoryBytes } from "../../src/sandbox/limits.ts";
 import { type ReadyWorker, WorkerPool } from "../../src/sandbox/main-thread/worker-pool.ts";
 
 setDefaultTimeout(20_000);
@@ -63,7 +64,7 @@ test("a worker of another memory size makes room", async () => {
 });
 
 test("a program waits until there is memory for its worker", async () => {
-  using narrow = new WorkerPool(guestScript(), 1, 2 * memoryBytes);
+  using narrow = new WorkerPool(guestScript(), 1, { maxBytes: 2 * firstMemoryBytes });
   const [first] = await Promise.all([narrow.take(memoryBytes), narrow.take(memoryBytes)]);
   let isTaken = false;
   const third = narrow.take(memoryBytes).then((ready) => {

@@ -1,5 +1,5 @@
 /** The memory of an engine: it begins small, and grows up to the memory limit of the program. */
-import { firstMemoryOf } from "../limits.ts";
+import { firstMemoryBytes } from "../limits.ts";
 
 /** A page of WebAssembly's memories. */
 const wasmPageBytes = 65_536;
@@ -13,6 +13,13 @@ const lastGrowthShare = 0.8;
 /** The JavaScript engine of this process has no memory for another program. */
 export class NoMemoryError extends Error {}
 
+export interface MemoryOptions {
+  /** The size in bytes at first. */
+  firstBytes?: number | undefined;
+  /** Whether this process has memory for more. */
+  mayGrow?: () => boolean;
+}
+
 /**
  * A shared memory, because that grows in place: its addresses stay valid, and nothing is copied. The engine of Bun counts the present size of
  * each memory and limits their sum. Untouched pages cost nothing else.
@@ -23,13 +30,19 @@ export class EngineMemory {
   /** The whole memory. Growing replaces both views, and the old ones end where the memory ended. */
   bytes: Uint8Array;
   view: DataView;
+  /** How large it can be: `maxBytes`, or the present size if this process has no more. */
+  limitBytes: number;
   /** Whether this process had no memory when the program needed more. */
   wasRefused = false;
 
   /** Throws NoMemoryError if this process has no memory of `firstBytes`. */
-  constructor(maxBytes: number, firstBytes = firstMemoryOf(maxBytes)) {
+  constructor(
+    maxBytes: number,
+    { firstBytes = Math.min(maxBytes, firstMemoryBytes), mayGrow = () => true }: MemoryOptions = {},
+  ) {
     const maximum = Math.ceil(maxBytes / wasmPageBytes);
     this.maxBytes = maximum * wasmPageBytes;
+    this.limitBytes = this.maxBytes;
     try {
       this.wasm = new WebAssembly.Memory({ initial: Math.ceil(firstBytes / wasmPageBytes), maximum, shared: true });
     } catch (error) {
@@ -38,11 +51,15 @@ export class EngineMemory {
     this.bytes = new Uint8Array(this.wasm.buffer);
     this.view = new DataView(this.wasm.buffer);
     const grow = this.wasm.grow.bind(this.wasm);
-    this.wasm.grow = (pages) => this.#grow(pages, grow);
+    this.wasm.grow = (pages) =>
+      this.#grow(pages, (more) => {
+        if (!mayGrow()) throw new RangeError("this process takes too much memory");
+        grow(more);
+      });
   }
 
   /** The engine calls this when a program needs more memory. The program runs out of memory if it throws. */
-  #grow(pages: number, grow: (pages: number) => number): number {
+  #grow(pages: number, grow: (pages: number) => void): number {
     const before = this.bytes.length / wasmPageBytes;
     const maximum = this.maxBytes / wasmPageBytes;
     const wanted = before + pages;
@@ -51,15 +68,11 @@ export class EngineMemory {
       grow((wanted > maximum * lastGrowthShare ? maximum : wanted) - before);
     } catch (error) {
       this.wasRefused = true;
+      this.limitBytes = this.bytes.length;
       throw error;
     }
     this.bytes = new Uint8Array(this.wasm.buffer);
     this.view = new DataView(this.wasm.buffer);
     return before;
-  }
-
-  /** What a program can have: the limit, or the present size if this process has no more. */
-  get limitBytes(): number {
-    return this.wasRefused ? this.bytes.length : this.maxBytes;
   }
 }

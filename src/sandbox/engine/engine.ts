@@ -8,7 +8,7 @@ import {
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
 import { megabyte } from "../../base/units.ts";
-import { EngineMemory } from "./engine-memory.ts";
+import { EngineMemory, type MemoryOptions } from "./engine-memory.ts";
 import { type Imports, instantiateInterruptible } from "./interruptible.ts";
 import { encodeLongTexts } from "./long-texts.ts";
 
@@ -28,9 +28,9 @@ export interface Engine {
 export async function createEngine(
   wasmModule: WebAssembly.Module,
   memoryBytes: number,
-  firstBytes?: number,
+  options?: MemoryOptions,
 ): Promise<Engine> {
-  const memory = new EngineMemory(memoryBytes, firstBytes);
+  const memory = new EngineMemory(memoryBytes, options);
   const engine = { memory, onTick: () => {} };
   let module: QuickJSEmscriptenModule | undefined;
   const emscriptenModule = {

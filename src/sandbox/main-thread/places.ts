@@ -6,7 +6,8 @@
  */
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Clock } from "../../base/time-limit.ts";
-import { firstMemoryOf } from "../limits.ts";
+import { megabyte } from "../../base/units.ts";
+import { firstMemoryBytes } from "../limits.ts";
 import { computing, stateOfPlace } from "../messages.ts";
 import { ComputingPlaces, type PlaceHolder } from "./computing-places.ts";
 import type { Caller, CallerShares } from "./time-shares.ts";
@@ -20,11 +21,14 @@ const maxProgramsWithoutPlace = 100;
  */
 const programOverheadMs = 1;
 
-/**
- * Time in which a program counts with the memory that it begins with, although it does not take it yet. Then it counts with what it really
- * takes.
- */
-const beginningMs = 1_000;
+/** Until programs have ended, a program counts with this much memory, unless its limit is lower. In bytes. */
+const firstUsualBytes = 64 * megabyte;
+
+/** Memory of a worker, beside that of its program. In bytes. */
+const workerBytes = 8 * megabyte;
+
+/** The share of each program that ends in what a program usually takes. */
+const usualShare = 1 / 8;
 
 /** How a program waits for its turn. */
 export interface Turn extends Caller {
@@ -42,7 +46,7 @@ interface PlacesOptions {
   /** Maximum of programs in memory. */
   inMemory: number;
   /**
-   * Maximum of the memory that this process takes, for further programs to get into memory. Fewer than may compute, and than could all reach
+   * Maximum of the memory that this process takes, for further programs to get into memory. As many as may compute, and could all reach
    * their memory limits, get into memory in any case. In bytes.
    */
   fullBytes: number;
@@ -61,8 +65,10 @@ export class Places {
   readonly computing: ComputingPlaces;
   /** Number of programs that have given up their place in memory. */
   #withoutPlace = 0;
-  /** Programs that have just got into memory. */
-  readonly #beginning = new Set<ProgramPlace>();
+  /** The memory that a program usually takes: an average in which the last programs count most. In bytes. */
+  #usualBytes = firstUsualBytes;
+  /** The least memory that this process took when no program was in memory. In bytes. */
+  #idleBytes = Number.POSITIVE_INFINITY;
   /** The largest memory limit of a program so far. */
   #largestBytes = 0;
   #isClosed = false;
@@ -91,14 +97,13 @@ export class Places {
         if (this.#isClosed || (await each.acquire(signal, key, owner)) === false) return undefined;
         held.push(each);
       }
-      this.#begins(place);
       const share = this.#options.shares.take(turn, programOverheadMs, signal);
       if (share) await share;
       if ((await place.compute(signal)) === false) return undefined;
       return await run(place);
     } finally {
       place.end();
-      this.#beginning.delete(place);
+      if (place.usedBytes !== undefined) this.#usualBytes += (place.usedBytes - this.#usualBytes) * usualShare;
       for (const each of held) each.release(owner);
     }
   }
@@ -106,20 +111,18 @@ export class Places {
   /** Whether one more program may get into memory. */
   readonly #hasMemory = (taken: number): boolean => {
     const { computing, fullBytes, limitBytes } = this.#options;
-    const firstBytes = firstMemoryOf(this.#largestBytes);
-    if (taken === 0) return true;
-    if ((taken + 1) * firstBytes > limitBytes) return false;
-    if (taken < computing && (taken + 1) * this.#largestBytes <= limitBytes) return true;
-    return process.memoryUsage.rss() + this.#beginning.size * firstBytes < fullBytes;
+    const largest = this.#largestBytes;
+    const takenBytes = process.memoryUsage.rss();
+    if (taken === 0) {
+      this.#idleBytes = Math.min(this.#idleBytes, takenBytes);
+      return true;
+    }
+    if ((taken + 1) * firstMemoryBytes > limitBytes) return false;
+    if (taken < computing && (taken + 1) * largest <= limitBytes) return true;
+    // The programs in memory may not have taken yet what they will take.
+    const usualBytes = Math.min(largest, this.#usualBytes) + workerBytes;
+    return Math.max(takenBytes, this.#idleBytes + taken * usualBytes) + usualBytes <= fullBytes;
   };
-
-  #begins(place: ProgramPlace): void {
-    this.#beginning.add(place);
-    setTimeout(() => {
-      if (!this.#beginning.delete(place)) return;
-      for (const each of this.#inMemory.values()) each.serve();
-    }, beginningMs).unref();
-  }
 
   close(): void {
     this.#isClosed = true;
@@ -148,6 +151,8 @@ export class ProgramPlace implements Clock, PlaceHolder {
   readonly #turn: Turn;
   /** Its places in memory, and its places within further limits. */
   readonly #held: readonly Semaphore[];
+  /** The memory that the program has taken, once it has ended. */
+  usedBytes: number | undefined;
   /** See `RunMessage`. */
   #state: Int32Array | undefined;
   #park: () => void = () => {};

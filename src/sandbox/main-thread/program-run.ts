@@ -329,10 +329,11 @@ export class ProgramRun {
     this.#worker.send({ type: "answers", answers: await answersTo(questions, this.#options.bindings) });
   }
 
-  #codeEnded({ type: _, reusable, registry, explains, ...end }: EndedMessage): void {
+  #codeEnded({ type: _, reusable, usedBytes, registry, explains, ...end }: EndedMessage): void {
     const result: WorkerResult = "failure" in end ? end.failure : { ok: true, ...end };
     if (registry !== undefined) this.#recorder.asked(registry);
     this.#ended = { result, reusable };
+    this.#place.usedBytes = usedBytes;
     this.#endCalls();
     this.#limit.end();
     if (explains) this.#after(explanationMs, () => this.#giveUp(result));

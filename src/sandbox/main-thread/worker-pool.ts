@@ -4,7 +4,7 @@ import { FairQueue } from "../../base/fair-queue.ts";
 import { startWorker } from "../../base/off-thread.ts";
 import { atMost } from "../../base/time-limit.ts";
 import { forgetMade, keepMade, knownMade } from "../engine/wasm.ts";
-import { firstMemoryOf } from "../limits.ts";
+import { firstMemoryBytes } from "../limits.ts";
 import type { FromWorker, ToWorker } from "../messages.ts";
 import type { Caller } from "./time-shares.ts";
 
@@ -40,6 +40,13 @@ export interface ReadyWorker {
   memoryBytes: number;
 }
 
+interface MemoryLimits {
+  /** The memories of all workers together begin with at most this many bytes. */
+  maxBytes?: number;
+  /** See `PrepareMessage`. */
+  growBelowBytes?: number;
+}
+
 /** A program that waits for a worker. */
 interface Waiting {
   memoryBytes: number;
@@ -59,6 +66,7 @@ export class WorkerPool implements Disposable {
   /** Maximum of the memories that all workers begin with, and these of the workers that have not ended. In bytes. */
   readonly #maxBytes: number;
   #bytes = 0;
+  readonly #growBelowBytes: number;
   /** When the last worker was freed or, if that is later, the first program began to wait. */
   #stalledAt = 0;
   #stall: Timer | undefined;
@@ -66,9 +74,14 @@ export class WorkerPool implements Disposable {
   #peaks = [0, 0];
   #peakAt = 0;
 
-  /** `guest` is the guest's script. The memories of all workers together begin with at most `maxBytes`. */
-  constructor(guest: string, keptWorkers: number, maxBytes = Number.POSITIVE_INFINITY) {
+  /** `guest` is the guest's script. */
+  constructor(
+    guest: string,
+    keptWorkers: number,
+    { maxBytes = Number.POSITIVE_INFINITY, growBelowBytes = Number.POSITIVE_INFINITY }: MemoryLimits = {},
+  ) {
     this.#maxBytes = maxBytes;
+    this.#growBelowBytes = growBelowBytes;
     const bytes = Buffer.from(guest);
     this.#guest = new Uint8Array(new SharedArrayBuffer(bytes.length));
     this.#guest.set(bytes);
@@ -163,7 +176,7 @@ export class WorkerPool implements Disposable {
     const { first } = this.#waiting;
     if (!first || this.#starting >= startingAtOnce) return;
     // A single program that is too large fails at once.
-    const hasMemory = this.#bytes === 0 || this.#bytes + firstMemoryOf(first.memoryBytes) <= this.#maxBytes;
+    const hasMemory = this.#bytes === 0 || this.#bytes + firstMemoryBytes <= this.#maxBytes;
     const waitMs = hasMemory ? (atOnce ? 0 : stallMs) : memoryWaitMs;
     const restMs = this.#stalledAt + waitMs - performance.now();
     if (restMs > 0) {
@@ -203,7 +216,7 @@ export class WorkerPool implements Disposable {
   /** Starts a worker. More may start when it has started, or ended. */
   #start(memoryBytes: number): ReadyWorker {
     this.#starting += 1;
-    this.#bytes += firstMemoryOf(memoryBytes);
+    this.#bytes += firstMemoryBytes;
     const worker = startWorker("./sandbox/worker/worker.ts");
     const started = () => {
       worker.removeEventListener("message", hear);
@@ -219,12 +232,21 @@ export class WorkerPool implements Disposable {
     worker.addEventListener("message", hear);
     worker.addEventListener("close", started);
     worker.addEventListener("close", () => {
-      this.#bytes -= firstMemoryOf(memoryBytes);
+      this.#bytes -= firstMemoryBytes;
       this.#startMore();
     });
     const again = this.#keptWorkers > 0;
     const { engine, ready } = knownMade();
-    worker.postMessage({ type: "prepare", engine, ready, guest: this.#guest, memoryBytes, again } satisfies ToWorker);
+    const growBelowBytes = this.#growBelowBytes;
+    worker.postMessage({
+      type: "prepare",
+      engine,
+      ready,
+      guest: this.#guest,
+      memoryBytes,
+      growBelowBytes,
+      again,
+    } satisfies ToWorker);
     return { worker, memoryBytes };
   }
 }

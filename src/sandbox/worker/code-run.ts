@@ -34,7 +34,7 @@ import {
 } from "./code-result.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { ProgramTimers } from "./program-timers.ts";
-import type { HostCalls, ReusableContext } from "./reusable-context.ts";
+import { type HostCalls, keptContextBytes, type ReusableContext } from "./reusable-context.ts";
 
 /** The time limit of a program does not count while it waits for a timer that fires later than this, and for nothing else. */
 const longTimerMs = 60_000;
@@ -51,6 +51,8 @@ export interface Ended {
   displayed: boolean;
   /** Whether the engine may run another execution. */
   reusable: boolean;
+  /** The memory that the program took. */
+  usedBytes: number;
   registry: string | undefined;
 }
 
@@ -196,7 +198,7 @@ export class CodeRun implements HostCalls {
     this.#over = true;
     this.#context.leave();
     this.#timers.stop();
-    return { ...copy, reusable: !this.#context.outgrown };
+    return { ...copy, reusable: this.#context.usedBytes <= keptContextBytes };
   }
 
   /** Continues the program after it was parked. */
@@ -534,10 +536,11 @@ export class CodeRun implements HostCalls {
     this.#logs.flush(true);
     // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
     // worker, which returns its memory at once.
-    const reusable = (result.ok || result.reason === "threw") && !this.#context.outgrown;
+    const { usedBytes } = this.#context;
+    const reusable = (result.ok || result.reason === "threw") && usedBytes <= keptContextBytes;
     const displayed = this.#state.displayed > 0;
     const registry = this.#files.registryPath;
-    this.#onEnd({ result, calls: this.#calls.all, logs: this.#logs.first, displayed, reusable, registry });
+    this.#onEnd({ result, calls: this.#calls.all, logs: this.#logs.first, displayed, reusable, usedBytes, registry });
   }
 }
 

@@ -61,7 +61,7 @@ export class WorkerProgram {
     } catch (error) {
       const { limits } = this.#message;
       if (error instanceof CheckError) this.#refuse({ ok: false, reason: "check", error: error.error });
-      else if (error instanceof NoMemoryError) this.#refuse(noRoom(limits));
+      else if (error instanceof NoMemoryError) this.#refuse(noRoom());
       else this.#refuse(stoppedProgram("crashed", limits));
     }
   }
@@ -69,7 +69,7 @@ export class WorkerProgram {
   /** Continues a parked program. A rejection ends the worker, and with it the program as crashed. */
   async resume(image: ProgramImage): Promise<void> {
     const context = await this.#context.catch((error: unknown) => {
-      if (error instanceof NoMemoryError) this.#refuse(noRoomToContinue(this.#message.limits));
+      if (error instanceof NoMemoryError) this.#refuse(noRoomToContinue());
       else throw error;
     });
     if (!context) return;
@@ -189,11 +189,11 @@ export class WorkerProgram {
   }
 
   /** Sends the result first. It counts whether the explanation succeeds or not. */
-  async #end({ result, reusable, registry, calls, logs, displayed }: Ended): Promise<void> {
+  async #end({ result, reusable, usedBytes, registry, calls, logs, displayed }: Ended): Promise<void> {
     const transpiled =
       this.#transpiled ?? (await (await import("../code/transpile.ts")).transpile(this.#message.source));
     const { limits, source } = this.#message;
-    const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
+    const ended = { type: "ended", reusable, usedBytes, ...(registry === undefined ? {} : { registry }) } as const;
     if (result.ok) {
       const { json } = result;
       const notes = result.notes === undefined ? undefined : (JSON.parse(result.notes) as Notes);

@@ -16,7 +16,7 @@ import { bytesOfText, textOfBytes } from "../host/bytes.ts";
 import type { NextImage } from "../program-image.ts";
 
 /** An engine's memory that has grown beyond this is discarded instead of restored, because its pages would stay resident. */
-const keptContextBytes = 48 * megabyte;
+export const keptContextBytes = 48 * megabyte;
 
 /** If a program has used more memory than this, the pages go back to the system before the next one. */
 const minGivenBackBytes = 16 * megabyte;
@@ -155,7 +155,7 @@ export class ReusableContext implements Disposable {
     this.#nowOffset = 0;
     const end = this.#end;
     const fresh = this.#fresh;
-    if (!fresh || this.#torn || this.outgrown) return false;
+    if (!fresh || this.#torn || this.usedBytes > keptContextBytes) return false;
     const memory = this.#engine.memory.bytes;
     const { zerosFrom } = fresh.heap;
     await clear(memory, zerosFrom, Math.max(end, zerosFrom));
@@ -299,11 +299,6 @@ export class ReusableContext implements Disposable {
   /** Whether this process had no memory when the program needed more. */
   get wasRefused(): boolean {
     return this.#engine.memory.wasRefused;
-  }
-
-  /** Whether the memory has grown too large to be restored. */
-  get outgrown(): boolean {
-    return this.#end > keptContextBytes;
   }
 
   get #end(): number {

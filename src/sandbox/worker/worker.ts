@@ -13,7 +13,7 @@ import {
   snapshotFor,
 } from "../engine/snapshot.ts";
 import { compiledEngine } from "../engine/wasm.ts";
-import { firstMemoryOf } from "../limits.ts";
+import { firstMemoryBytes } from "../limits.ts";
 import type { FromWorker, PrepareMessage, SettleMessage, ToWorker } from "../messages.ts";
 import { buffersOf, type ProgramImage } from "../program-image.ts";
 import { WorkerProgram } from "./program.ts";
@@ -39,13 +39,14 @@ let ready: ReadyMemory | undefined;
 
 /** The memory begins with `firstBytes`. */
 async function createContext(
-  { engine: given, guest, memoryBytes, again }: PrepareMessage,
+  { engine: given, guest, memoryBytes, growBelowBytes, again }: PrepareMessage,
   firstBytes?: number,
 ): Promise<ReusableContext> {
   const module = given ?? (await compiledEngine());
   const known = ready;
   const taking = known ? noSnapshot : snapshotFor(() => textIn(guest));
-  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes, firstBytes), taking]);
+  const options = { firstBytes, mayGrow: () => process.memoryUsage.rss() < growBelowBytes };
+  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes, options), taking]);
   const isTaken = taken.length > 0;
   const endAddress = known?.endAddress ?? (isTaken ? endAddressOf(taken) : await findEndAddress(module));
   const made = new ReusableContext(engine, endAddress, (quickjs, reusable) => {
@@ -99,7 +100,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     case "resume":
       if (!context || !settings) break;
       // The engine cannot be told to grow, so it begins with as much as the program may need.
-      if (endOf(data.saved) > firstMemoryOf(settings.memoryBytes)) {
+      if (endOf(data.saved) > firstMemoryBytes) {
         const known = settings;
         context = context.then(() => createContext(known, known.memoryBytes));
       }
