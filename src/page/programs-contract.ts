@@ -109,6 +109,8 @@ export interface PageSchedule {
   program: string;
   door?: string | undefined;
   cron: string;
+  /** The times of `cron` in words. */
+  times: string;
   zone: string;
   /** JSON on one line. */
   input: string;

@@ -8,6 +8,7 @@ import { type SavedProgramsPlace, savedProgramsOf } from "../config/saved-progra
 import { formsOf, formsText } from "../programs/argument-words.ts";
 import { driftOf, driftText } from "../programs/drift/drift.ts";
 import { reasonText } from "../programs/drift/reasons.ts";
+import { cronInWords } from "../programs/saved/cron-words.ts";
 import { lastChange } from "../programs/saved/differences.ts";
 import { ProgramLibrary } from "../programs/saved/library.ts";
 import { inputsOf, type SavedProgram } from "../programs/saved/model.ts";
@@ -136,6 +137,7 @@ function shownSchedule(schedule: Schedule, door: string | undefined): PageSchedu
     program,
     door,
     cron,
+    times: cronInWords(cron),
     zone,
     input: JSON.stringify(input).slice(0, maxShownInputChars),
     next: nextOf(schedule),

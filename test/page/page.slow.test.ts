@@ -516,6 +516,7 @@ describe.skipIf(chromiumPath === undefined)(`the page in Chromium${browserNote}`
         "0 6 1 * *",
         "15 * * * *",
       ]);
+      await details(page).getByText("at 17:30, Monday through Friday").waitFor();
       expect(await axeFindings(page)).toEqual([]);
     });
 

@@ -77,7 +77,13 @@ describe("the state", () => {
     await scene.program({ name: "count" });
     await scene.schedule({ id: "daily", program: "count", input: { month: "2026-10" } });
     const [before] = (await state()).schedules;
-    expect(before).toMatchObject({ id: "daily", program: "count", input: '{"month":"2026-10"}', cron: "0 8 * * *" });
+    expect(before).toMatchObject({
+      id: "daily",
+      program: "count",
+      input: '{"month":"2026-10"}',
+      cron: "0 8 * * *",
+      times: "at 08:00",
+    });
     expect(before?.next).toBeGreaterThan(Date.now());
     const run = { due: 1, startedAt: 2, missed: 3, end: { at: 4, ok: false, message: "it failed" } };
     await scene.schedules().note("daily", (now) => ({ ...now, lastRun: run }));

@@ -4,6 +4,7 @@ import { ageText } from "../../base/duration.ts";
 import { ClaudikinsError } from "../../base/errors.ts";
 import { defined } from "../../base/json-object.ts";
 import { about, anything, byName, list as listOf, number, record, text, time, yesOrNo } from "../../base/json-shape.ts";
+import { cronInWords } from "../../programs/saved/cron-words.ts";
 import { ProgramLibrary } from "../../programs/saved/library.ts";
 import { addSchedule, removeSchedule } from "../../programs/saved/manage.ts";
 import { nextTimes, type Schedule, type ScheduledRun } from "../../programs/saved/schedules.ts";
@@ -42,12 +43,12 @@ function runJson({ due, startedAt, execution, missed, end }: ScheduledRun) {
   return { due, startedAt, ...defined({ execution }), missed, ...defined(ended) };
 }
 
-/** `daily: "0 8 * * 1-5" (Europe/Berlin), next 2026-11-27 08:00; last run 3 h ago, ok, after 2 missed`. */
+/** `daily: at 08:00, Monday through Friday ("0 8 * * 1-5", Europe/Berlin), next 2026-11-27 08:00; last run 3 h ago, ok, after 2 missed`. */
 export function scheduleText(schedule: Schedule): string {
   const { id, cron, zone, lastRun } = schedule;
   const [next] = nextTimes(schedule, 1);
   const comes = next === undefined ? "" : `, next ${timeText(next, zone)}`;
-  return `${id}: "${cron}" (${zone})${comes}${lastRun ? `; last run ${lastText(lastRun)}` : ""}`;
+  return `${id}: ${cronInWords(cron)} ("${cron}", ${zone})${comes}${lastRun ? `; last run ${lastText(lastRun)}` : ""}`;
 }
 
 function lastText({ startedAt, missed, end }: ScheduledRun): string {

@@ -25,12 +25,12 @@ export function ProgramSchedules({ schedules }: { schedules: PageSchedule[] }) {
 }
 
 function Line({ schedule }: { schedule: PageSchedule }) {
-  const { id, door, cron, zone, input, next, lastRun } = schedule;
+  const { id, door, cron, times, zone, input, next, lastRun } = schedule;
   const change = { path: "programs/unschedule", body: { name: id, door }, said: `Ended the schedule ${id}` };
   return (
     <li>
       <span>
-        <Text in="strong">{id}</Text> <Text in="code">{cron}</Text> <Text>{zone}</Text>
+        <Text in="strong">{id}</Text> <Text>{times}</Text> (<Text>{zone}</Text>, <Text in="code">{cron}</Text>)
         {next !== undefined && <>, next {timeIn(next, zone)}</>}
         {input !== "{}" && (
           <span class="about">
