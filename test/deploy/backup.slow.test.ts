@@ -17,6 +17,7 @@ import {
 } from "../support/postgres.ts";
 import { runProgram, scriptOf, shellLine } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(120_000);
 
@@ -142,4 +143,26 @@ describe.skipIf(note !== "")(`the commands of the page about backups${note}`, ()
     expect(tokensIn(await claudikins(database, list))).toEqual(["two", "three"]);
     expect(await claudikins(there.href, "audit verify")).toContain("The log holds");
   });
+});
+
+test("each delete marker of the bucket from after the dump is removed, with a stand-in for the AWS CLI", async () => {
+  using folder = temporaryFolder();
+  const script = block(/^aws s3api list-object-versions/);
+  const removed = async (markers: string) => {
+    folder.write("markers", markers);
+    folder.write("removed", "");
+    folder.write("bin/aws", '#!/bin/sh\ncase "$2" in list*) cat markers ;; *) echo "$*" >> removed ;; esac\n');
+    chmodSync(join(folder.path, "bin", "aws"), 0o755);
+    const env = { DUMPED: "2026-11-23T09:30", PATH: `${folder.path}/bin:${process.env["PATH"]}` };
+    const { exitCode, stderr } = await runProgram(["sh", "-eu", "-c", script], { cwd: folder.path, env });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    return readFileSync(join(folder.path, "removed"), "utf8");
+  };
+  expect(await removed("kept/one\tv1\nkept/t wo\tv2\n")).toBe(
+    "s3api delete-object --bucket our-team --key kept/one --version-id v1\n" +
+      "s3api delete-object --bucket our-team --key kept/t wo --version-id v2\n",
+  );
+  expect(await removed("")).toBe("");
+  // The AWS CLI prints this if no object was ever removed.
+  expect(await removed("None\n")).toBe("");
 });
