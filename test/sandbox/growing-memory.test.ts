@@ -161,6 +161,15 @@ describe("when this process has no more memory", () => {
     expect([memory.wasRefused, memory.limitBytes]).toEqual([true, 16 * megabyte]);
   });
 
+  test("a memory that was refused more can grow later", async () => {
+    const memory = new EngineMemory(256 * megabyte);
+    takeAllMemory();
+    expect(() => memory.wasm.grow(wasmPagesOf(4))).toThrow();
+    await giveItBack();
+    memory.wasm.grow(wasmPagesOf(4));
+    expect([memory.wasRefused, memory.limitBytes]).toEqual([false, 256 * megabyte]);
+  });
+
   test("a program that grows ends with the reason, and the next one runs", async () => {
     using harness = new Harness();
     const code = `await test.echo({}); const all = []; for (let n = 0; n < 200; n++) all.push(new Uint8Array(${megabyte}));`;
@@ -187,6 +196,24 @@ describe("when this process has no more memory", () => {
     expect(await taking(40)).toMatchObject({
       error: { message: "The code ran out of memory: this machine has no more for it, although the limit is 256 MB" },
     });
+  });
+
+  test("a program that catches the error ends as it wants, and the next one can have its limit", async () => {
+    using harness = new Harness({ keptWorkers: 1 });
+    const taking = `const all = []; for (let n = 0; n < 100; n++) all.push(new Uint8Array(${megabyte}));`;
+    const outcome = await harness.run(
+      `await test.echo({}); try { ${taking} return "taken" } catch (error) { return error.message }`,
+      {
+        memoryBytes: 256 * megabyte,
+        call: async (call, context) => {
+          takeAllMemory();
+          return await answer(call, context);
+        },
+      },
+    );
+    expect(outcome).toMatchObject({ ok: true, value: "out of memory" });
+    await giveItBack();
+    expect(await harness.value(`${taking} return all.length`, { memoryBytes: 256 * megabyte })).toBe(100);
   });
 
   test("a program that cannot continue says so", async () => {

@@ -30,10 +30,10 @@ export class EngineMemory {
   /** The whole memory. Growing replaces both views, and the old ones end where the memory ended. */
   bytes: Uint8Array;
   view: DataView;
-  /** How large it can be: `maxBytes`, or the present size if this process has no more. */
-  limitBytes: number;
-  /** Whether this process had no memory when the program needed more. */
+  /** Whether this process had no memory when the program last needed more. */
   wasRefused = false;
+  /** How large it can be: `maxBytes`, or the present size if it was refused more. */
+  limitBytes: number;
 
   /** Throws NoMemoryError if this process has no memory of `firstBytes`. */
   constructor(
@@ -66,6 +66,8 @@ export class EngineMemory {
     if (wanted > maximum) throw new RangeError("the memory is at its limit");
     try {
       grow((wanted > maximum * lastGrowthShare ? maximum : wanted) - before);
+      this.wasRefused = false;
+      this.limitBytes = this.maxBytes;
     } catch (error) {
       this.wasRefused = true;
       this.limitBytes = this.bytes.length;

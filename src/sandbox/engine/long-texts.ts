@@ -12,10 +12,7 @@ export interface TextEncoding {
   stringToUTF8(text: string, address: number, bytes: number): void;
 }
 
-/**
- * Replaces both functions of the module. Texts with lone surrogates are left to the loop, which keeps
- * them.
- */
+/** Replaces both functions of the module. Texts with lone surrogates are left to the loop, which keeps them. */
 export function encodeLongTexts(module: TextEncoding, memory: EngineMemory): void {
   const { lengthBytesUTF8, stringToUTF8 } = module;
   const encoder = new TextEncoder();

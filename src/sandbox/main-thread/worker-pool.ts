@@ -63,8 +63,9 @@ export class WorkerPool implements Disposable {
   readonly #waiting = new FairQueue<Waiting>();
   /** Workers that have not started yet. */
   #starting = 0;
-  /** Maximum of the memories that all workers begin with, and these of the workers that have not ended. In bytes. */
+  /** Maximum of the memories that all workers begin with. In bytes. */
   readonly #maxBytes: number;
+  /** The memories that the workers that have not ended began with. In bytes. */
   #bytes = 0;
   readonly #growBelowBytes: number;
   /** When the last worker was freed or, if that is later, the first program began to wait. */

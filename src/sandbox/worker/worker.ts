@@ -92,30 +92,27 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     case "renew":
       current = undefined;
       context = context?.then(async (made) => ((await made.renew()) || !settings ? made : createContext(settings)));
+      context?.catch(() => {});
       break;
     case "run":
-      if (!context) break;
-      begin(new WorkerProgram(context, data, send), (program) => program.start());
-      break;
-    case "resume":
+    case "resume": {
       if (!context || !settings) break;
-      // The engine cannot be told to grow, so it begins with as much as the program may need.
-      if (endOf(data.saved) > firstMemoryBytes) {
-        const known = settings;
-        context = context.then(() => createContext(known, known.memoryBytes));
-      }
-      begin(new WorkerProgram(context, data, send), (program) => program.resume(data.saved));
+      const known = settings;
+      // There may be memory now, if there was none when the program before ended.
+      context = context.catch(() => createContext(known));
+      const firstBytes = data.type === "resume" ? endOf(data.saved) : 0;
+      // The engine cannot be told to grow, so it begins with the memory of a program that continues.
+      if (firstBytes > firstMemoryBytes) context = context.then(() => createContext(known, firstBytes));
+      const program = new WorkerProgram(context, data, send);
+      current = program;
+      void prepared?.then(() => (data.type === "run" ? program.start() : program.resume(data.saved)));
       break;
+    }
     default:
       current?.received(data);
       if (data.type === "settle") collectWhenLarge(data);
   }
 };
-
-function begin(program: WorkerProgram, work: (program: WorkerProgram) => Promise<void>): void {
-  current = program;
-  void prepared?.then(() => work(program));
-}
 
 /** A large answer leaves much garbage once it is copied into the engine. */
 function collectWhenLarge(message: SettleMessage): void {
