@@ -43,18 +43,19 @@ const schedules = () => {
   return new Schedules(savedProgramsOf({ kind: "project", file }, env()));
 };
 
-/** The program `act`, which was due three times while no daemon was running. */
+/** The program `act`, which was due three times while no daemon was running. It is due next in about half an hour. */
 async function prepared(code: string): Promise<void> {
   folder.write("claudikins.json", { mcpServers: { counting: fixture("counting", join(folder.path, "counts")) } });
   folder.write("act.ts", code);
   await run("programs", "save", "act.ts", "--name", "act");
   const createdAt = Date.now() - 3 * 3_600_000;
+  const minute = (new Date().getUTCMinutes() + 30) % 60;
   await schedules().add({
     version: 1,
     id: "act",
     program: "act",
     input: {},
-    cron: "0 * * * *",
+    cron: `${minute} * * * *`,
     zone: "UTC",
     createdAt,
   });
