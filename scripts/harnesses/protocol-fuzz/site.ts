@@ -163,6 +163,8 @@ export class Processes implements AsyncDisposable {
    * for programs that wait may go on, and is stopped by the command.
    */
   async terminate(): Promise<{ tookMs: number; left: string[] }> {
+    // Replicas that are still being started are known when they run.
+    await this.#owners?.catch(() => {});
     const took = await Promise.all([...this.#running.values()].map((each) => each.terminate()));
     const stop = [...this.site.command, "daemon", "stop", "--all", "--now"];
     await runProgram(stop, { cwd: this.site.folder.path, env: this.site.env });
