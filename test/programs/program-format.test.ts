@@ -58,7 +58,7 @@ test("the engine, the fresh memory and the way in which memory is written are th
     format: 1,
     engine: "75b3601e7470df6a",
     fresh: "d73f3c858461aae0",
-    writers: "bad8944158f04f00",
+    writers: "a3a19c7d97150136",
   });
 });
 

@@ -198,6 +198,21 @@ describe("the output", () => {
 });
 
 describe("concurrent executions", () => {
+  /** The most programs that are in memory at once, of several that begin together. */
+  async function mostAtOnce(harness: Harness, programs: number): Promise<number> {
+    let running = 0;
+    let most = 0;
+    const call = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await Bun.sleep(300);
+      running -= 1;
+      return { json: "1" };
+    };
+    await Promise.all(Array.from({ length: programs }, () => harness.value("return test.echo({})", { call })));
+    return most;
+  }
+
   test("the time limit of an execution that waits begins when it starts", async () => {
     using narrow = new Harness({ atOnce: 1, inMemory: 1 });
     const first = narrow.value("await test.slow({ ms: 7_000 }); return 1");
@@ -230,37 +245,14 @@ describe("concurrent executions", () => {
     ["as many as the engine gives memory to", { engineBytes: 70 * megabyte }, 3],
   ])("in memory are %s", async (_, memory, expected) => {
     using narrow = new Harness({ atOnce: 2, inMemory: 4, ...memory });
-    let running = 0;
-    let most = 0;
-    const call = async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await Bun.sleep(300);
-      running -= 1;
-      return { json: "1" };
-    };
-    await Promise.all(Array.from({ length: 6 }, () => narrow.value("return test.echo({})", { call })));
-    expect(most).toBe(expected);
+    expect(await mostAtOnce(narrow, 6)).toBe(expected);
   });
 
   test("are more at once when programs have turned out to be small", async () => {
     using narrow = new Harness({ atOnce: 2, inMemory: 12, fullBytes: process.memoryUsage.rss() + 400 * megabyte });
-    const mostAtOnce = async () => {
-      let running = 0;
-      let most = 0;
-      const call = async () => {
-        running += 1;
-        most = Math.max(most, running);
-        await Bun.sleep(500);
-        running -= 1;
-        return { json: "1" };
-      };
-      await Promise.all(Array.from({ length: 12 }, () => narrow.value("return test.echo({})", { call })));
-      return most;
-    };
-    expect(await mostAtOnce()).toBeLessThan(9);
+    expect(await mostAtOnce(narrow, 12)).toBeLessThan(9);
     for (let n = 0; n < 20; n++) await narrow.value("return 1");
-    expect(await mostAtOnce()).toBe(12);
+    expect(await mostAtOnce(narrow, 12)).toBe(12);
   });
 
   test("without memory are not run, and say what to do", async () => {

@@ -30,9 +30,7 @@ export class EngineMemory {
   /** The whole memory. Growing replaces both views, and the old ones end where the memory ended. */
   bytes: Uint8Array;
   view: DataView;
-  /** Whether this process had no memory when the program last needed more. */
-  wasRefused = false;
-  /** How large it can be: `maxBytes`, or the present size if it was refused more. */
+  /** How large it can be: `maxBytes`, or the present size if this process had no memory when the program last needed more. */
   limitBytes: number;
 
   /** Throws NoMemoryError if this process has no memory of `firstBytes`. */
@@ -66,10 +64,8 @@ export class EngineMemory {
     if (wanted > maximum) throw new RangeError("the memory is at its limit");
     try {
       grow((wanted > maximum * lastGrowthShare ? maximum : wanted) - before);
-      this.wasRefused = false;
       this.limitBytes = this.maxBytes;
     } catch (error) {
-      this.wasRefused = true;
       this.limitBytes = this.bytes.length;
       throw error;
     }

@@ -12,7 +12,7 @@ const op = { block: 0x02, loop: 0x03, if: 0x04, end: 0x0b, call: 0x10, callIndir
 const globalKind = 3;
 
 /** The states of `BinaryReader` after each read. The package declares these numbers for TypeScript compilers only. */
-const state = {
+export const state = {
   error: -1,
   end: 2,
   beginSection: 3,

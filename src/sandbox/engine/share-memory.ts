@@ -3,14 +3,12 @@
  * that use it are the same. The build runs this, and so does a start from source.
  */
 import { BinaryReader, type IImportEntry } from "wasmparser";
+import { state } from "./make-interruptible.ts";
 
 const memoryKind = 2;
 
 /** In the byte before the limits of a memory. */
 const flags = { maximum: 1, shared: 2 };
-
-/** The states of `BinaryReader` after each read. The package declares these numbers for TypeScript compilers only. */
-const state = { error: -1, end: 2, import: 12 };
 
 /** Throws if the program imports no memory that has a maximum. */
 export function shareMemory(program: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {

@@ -112,16 +112,16 @@ export class Places {
   readonly #hasMemory = (taken: number): boolean => {
     const { computing, fullBytes, limitBytes } = this.#options;
     const largest = this.#largestBytes;
-    const takenBytes = process.memoryUsage.rss();
     if (taken === 0) {
-      this.#idleBytes = Math.min(this.#idleBytes, takenBytes);
+      this.#idleBytes = Math.min(this.#idleBytes, process.memoryUsage.rss());
       return true;
     }
     if ((taken + 1) * firstMemoryBytes > limitBytes) return false;
     if (taken < computing && (taken + 1) * largest <= limitBytes) return true;
     // The programs in memory may not have taken yet what they will take.
     const usualBytes = Math.min(largest, this.#usualBytes) + workerBytes;
-    return Math.max(takenBytes, this.#idleBytes + taken * usualBytes) + usualBytes <= fullBytes;
+    const takenBytes = Math.max(this.#idleBytes + taken * usualBytes, process.memoryUsage.rss());
+    return takenBytes + usualBytes <= fullBytes;
   };
 
   close(): void {

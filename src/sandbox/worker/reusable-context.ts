@@ -155,7 +155,7 @@ export class ReusableContext implements Disposable {
     this.#nowOffset = 0;
     const end = this.#end;
     const fresh = this.#fresh;
-    if (!fresh || this.#torn || this.#engine.memory.wasRefused || this.usedBytes > keptContextBytes) return false;
+    if (!fresh || this.#torn || this.wasRefused || this.usedBytes > keptContextBytes) return false;
     const memory = this.#engine.memory.bytes;
     const { zerosFrom } = fresh.heap;
     await clear(memory, zerosFrom, Math.max(end, zerosFrom));
@@ -298,7 +298,8 @@ export class ReusableContext implements Disposable {
 
   /** Whether this process had no memory when the program last needed more. */
   get wasRefused(): boolean {
-    return this.#engine.memory.wasRefused;
+    const { limitBytes, maxBytes } = this.#engine.memory;
+    return limitBytes < maxBytes;
   }
 
   get #end(): number {
