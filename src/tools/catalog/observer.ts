@@ -188,11 +188,14 @@ export class Observer {
     for (const server of this.#servers()) this.apply(server);
   }
 
-  /** The tools whose shape has changed since `time`, in milliseconds since 1970. Waits a short time for large results. */
+  /**
+   * The tools whose shape has changed after `time`, in milliseconds since 1970. Waits a short time for large results. A change in the very
+   * millisecond `time` belongs to an earlier program: the results of a program are examined more than a millisecond after its start.
+   */
   async learnedSince(time: number): Promise<LearnedType[]> {
     await atMost(observingOutcomeMs, this.settleAll());
     return [...this.#changes.values()].flatMap(({ server: name, tool: toolName, changes }) => {
-      const first = changes.find(({ at }) => at >= time);
+      const first = changes.find(({ at }) => at > time);
       const tool = this.#toolOf(name, toolName)?.tool;
       return first && tool?.observed ? [{ server: name, tool, before: first.before }] : [];
     });
