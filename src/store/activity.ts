@@ -64,10 +64,13 @@ export interface Facets {
   people: string[];
 }
 
-/** Adds what a record is selected by: nothing if it was written before. */
+const factColumns = ["config", "door", "person", "agent", "program", "state", "tools", "words"] as const;
+
+/** Adds what records are selected by. Those that were written before stay as they are. */
 export const insertFacts = `
-  INSERT INTO claudikins.activity (id, at, config, door, person, agent, program, state, tools, words)
-  VALUES ($id, $at, $config, $door, $person, $agent, $program, $state, $tools, $words) ON CONFLICT DO NOTHING`;
+  INSERT INTO claudikins.activity (id, at, ${factColumns.join(", ")})
+  SELECT value->>'id', CAST(value->>'at' AS DOUBLE PRECISION), ${factColumns.map((name) => `value->>'${name}'`).join(", ")}
+  FROM each($facts) WHERE TRUE ON CONFLICT DO NOTHING`;
 
 type Summaries = { id: string; summary: string }[];
 

@@ -61,7 +61,7 @@ export function queryingOf(sql: Pick<Bun.SQL, "unsafe">, blocked: BlockedStateme
 }
 
 function jsonOf(values: readonly unknown[]): string {
-  return JSON.stringify(values, (_, value: unknown) => (typeof value === "string" ? withoutNul(value) : value));
+  return JSON.stringify(values, (_, value: unknown) => (typeof value === "string" ? storable(value) : value));
 }
 
 /** `each($rows)` and `texts($ids)`, perhaps with another name. */
@@ -88,10 +88,11 @@ function numbered(statement: string): { text: string; names: string[] } {
 
 function sentValue(value: Values[string]): unknown {
   if (Array.isArray(value)) return jsonOf(value);
-  return typeof value === "string" ? withoutNul(value) : (value ?? null);
+  return typeof value === "string" ? storable(value) : (value ?? null);
 }
 
-/** Postgres stores every character but this one. */
-function withoutNul(text: string): string {
-  return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
+/** Postgres stores every character but NUL, and no half of a pair of surrogates. One in a list would fail the whole statement. */
+function storable(text: string): string {
+  const whole = text.toWellFormed();
+  return whole.includes("\0") ? whole.replaceAll("\0", "\uFFFD") : whole;
 }

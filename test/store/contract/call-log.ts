@@ -39,6 +39,11 @@ export function callLogContract(processes: Processes): void {
   const newest = async (filter = {}, limit = 100) =>
     (await processes.other.callLog.read(filter, { order: "newest first", limit })).map(({ id }) => id);
 
+  test("are kept if a text has a character that a database cannot store: all of a write", async () => {
+    await processes.one.callLog.add([storedCall("a", 1), storedCall("b", 2, { agent: "half \ud83d\0" })]);
+    expect(await newest()).toEqual(["b", "a"]);
+  });
+
   test("come back whole, in either order", async () => {
     const whole = storedCall("b", 1_000.5, {
       door: "ops",

@@ -38,6 +38,17 @@ export function recordsContract(processes: Processes): void {
     ]);
   });
 
+  test("are kept if a text has a character that a database cannot store: all of a write", async () => {
+    const { one, other } = processes;
+    await one.records.add(
+      [record("a", 1), record("b", 2, '"\ud83d"', { agent: "half \ud83d\0", words: "\ude00" })],
+      all,
+      10,
+    );
+    expect(await ids()).toEqual(["b", "a"]);
+    expect((await other.records.facets({})).agents[0]).toStartWith("half ");
+  });
+
   test("are removed by id", async () => {
     const { one } = processes;
     await one.records.add(
