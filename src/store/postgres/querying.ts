@@ -60,7 +60,12 @@ export function queryingOf(sql: Pick<Bun.SQL, "unsafe">, blocked: BlockedStateme
   return querying;
 }
 
+/** Escapes of NUL and of halves of pairs of surrogates, as JSON.stringify writes them. */
+const notStorable = /\\u(?:0000|d[89a-f])/;
+
 function jsonOf(values: readonly unknown[]): string {
+  const json = JSON.stringify(values);
+  if (!notStorable.test(json)) return json;
   return JSON.stringify(values, (_, value: unknown) => (typeof value === "string" ? storable(value) : value));
 }
 
