@@ -21,14 +21,11 @@ test("over HTTP, another session is answered while code is parsed", async () => 
   folder.write("claudikins.json", { mcpServers: {} });
   await using serve = await httpServe(folder);
   const [one, two] = [await rawSession(serve.url), await rawSession(serve.url)];
-  const endlessly = one.post(executing(1, endless, 20_000)).then(resultText);
+  const endlessly = one.post(executing(1, endless, 3_000)).then(resultText);
   await Bun.sleep(500);
   expect(await resultText(await two.post(executeRequest(2, "return 6 * 7")))).toBe("42");
   expect(await resultText(await one.post(executeRequest(3, "const n: number = 5; return n")))).toBe("5");
-  // Either the time for parsing or the time limit is over first: a busy machine has more time for parsing.
-  expect(await endlessly).toMatch(
-    /could not be parsed as TypeScript with(?:in (?:5|20) s| 512 MB of memory) and was not run/,
-  );
+  expect(await endlessly).toMatch(/could not be parsed as TypeScript with(?:in 3 s| 512 MB of memory) and was not run/);
 });
 
 test("over HTTP, SIGTERM ends serve while code is parsed", async () => {
@@ -36,7 +33,7 @@ test("over HTTP, SIGTERM ends serve while code is parsed", async () => {
   folder.write("claudikins.json", { mcpServers: {} });
   await using serve = await httpServe(folder);
   const session = await rawSession(serve.url);
-  const cut = session.post(executing(1, endless, 600_000)).catch(() => undefined);
+  const cut = session.post(executing(1, endless, 10_000)).catch(() => undefined);
   await Bun.sleep(500);
   serve.signal("SIGTERM");
   expect(await Promise.race([serve.exited, Bun.sleep(100_000)])).toBeNumber();

@@ -169,8 +169,8 @@ describe("the output", () => {
     expect(outcome.display).toHaveLength(1);
   });
 
-  test("keeps the first and last of a million lines, and the number of the others", async () => {
-    const { logs, ok } = await harness.run("for (let n = 0; n < 1_000_000; n++) console.log('line ' + n)", {
+  test("keeps the first and last of 200,000 lines, and the number of the others", async () => {
+    const { logs, ok } = await harness.run("for (let n = 0; n < 200_000; n++) console.log('line ' + n)", {
       logBytes: 100_000,
     });
     expect(ok).toBe(true);
@@ -179,9 +179,9 @@ describe("the output", () => {
     const gap = texts.findIndex((text) => text.includes("too many to keep"));
     const missing = Number(/^… (\d+) log lines/.exec(texts[gap]!)?.[1]);
     expect(texts.slice(0, gap)).toEqual(Array.from({ length: gap }, (_, n) => `line ${n}`));
-    expect(texts.at(-1)).toBe("line 999999");
+    expect(texts.at(-1)).toBe("line 199999");
     expect(texts[gap + 1]).toBe(`line ${gap + missing}`);
-    expect(gap + missing + (texts.length - gap - 1)).toBe(1_000_000);
+    expect(gap + missing + (texts.length - gap - 1)).toBe(200_000);
   });
 
   test("keeps the last lines before a failure", async () => {
