@@ -34,12 +34,12 @@ const maxComputingPrograms = 16;
  */
 const programsPerComputing = 8;
 
-/** Few programs get into memory while this process takes more than this share of the machine's memory. */
+/** Few programs get into memory while more than this share of the machine's memory is taken. See `takenMemory`. */
 const fullMemoryShare = 0.75;
 
 /**
- * A program does not grow while this process takes more than this share of the machine's memory. It runs out of memory before the system ends the
- * whole process.
+ * A program does not grow while more than this share of the machine's memory is taken. It runs out of memory before the system ends this
+ * process.
  */
 const growingShare = 0.9;
 
@@ -66,9 +66,9 @@ interface SandboxOptions {
   atOnce?: number;
   /** Maximum of programs in memory, which compute or wait for calls. Others wait for their turn. */
   inMemory?: number;
-  /** While this process takes more memory, at most `atOnce` programs get into memory. In bytes. */
+  /** While more memory is taken, at most `atOnce` programs get into memory. In bytes. */
   fullBytes?: number;
-  /** While this process takes more memory, programs do not grow. In bytes. */
+  /** While more memory is taken, programs do not grow. In bytes. */
   growBelowBytes?: number;
   /** Bytes that the engine gives to all programs together. */
   engineBytes?: number;
@@ -92,9 +92,11 @@ export class Sandbox implements Disposable {
   }: SandboxOptions = {}) {
     const shares = new CallerShares();
     const limitBytes = engineBytes * beginningShare;
-    this.#places = new Places({ computing: atOnce, inMemory, fullBytes, limitBytes, shares, parkAfterMs });
+    const workers = new WorkerPool(guest, keptWorkers, { maxBytes: engineBytes, growBelowBytes });
+    const memory = { fullBytes, limitBytes, freeMemory: () => workers.endIdle() };
+    this.#places = new Places({ computing: atOnce, inMemory, ...memory, shares, parkAfterMs });
     this.#shared = {
-      workers: new WorkerPool(guest, keptWorkers, { maxBytes: engineBytes, growBelowBytes }),
+      workers,
       shares,
       parkAfterMs,
       mayPark: () => this.parkedBytes < maxParkedBytes,

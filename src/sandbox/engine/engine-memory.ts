@@ -16,7 +16,7 @@ export class NoMemoryError extends Error {}
 export interface MemoryOptions {
   /** The size in bytes at first. */
   firstBytes?: number | undefined;
-  /** Whether this process has memory for more. */
+  /** Whether there is memory for more. */
   mayGrow?: () => boolean;
 }
 
@@ -51,7 +51,7 @@ export class EngineMemory {
     const grow = this.wasm.grow.bind(this.wasm);
     this.wasm.grow = (pages) =>
       this.#grow(pages, (more) => {
-        if (!mayGrow()) throw new RangeError("this process takes too much memory");
+        if (!mayGrow()) throw new RangeError("too much memory is taken");
         grow(more);
       });
   }

@@ -4,6 +4,7 @@
  * timers, it gives up its place to compute to another program that needs it. While it waits for a person, it may give up its place in
  * memory too. Owners get places in turn, and some places are reserved for owners that have none.
  */
+import { takenMemory } from "../../base/machine-memory.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Clock } from "../../base/time-limit.ts";
 import { megabyte } from "../../base/units.ts";
@@ -27,6 +28,9 @@ const firstUsualBytes = 64 * megabyte;
 /** Memory of a worker, beside that of its program. In bytes. */
 const workerBytes = 8 * megabyte;
 
+/** For this time, what a program usually takes is counted in addition to the memory that is taken: its worker may not have started yet. */
+const newcomerMs = 1_000;
+
 /** The share of each program that ends in what a program usually takes. */
 const usualShare = 1 / 8;
 
@@ -46,12 +50,14 @@ interface PlacesOptions {
   /** Maximum of programs in memory. */
   inMemory: number;
   /**
-   * Maximum of the memory that this process takes, for further programs to get into memory. As many as may compute, and could all reach
-   * their memory limits, get into memory in any case. In bytes.
+   * Maximum of the memory that is taken, for further programs to get into memory. See `takenMemory`. As many as may compute, and could all
+   * reach their memory limits, get into memory in any case. In bytes.
    */
   fullBytes: number;
   /** Maximum of the memories that the programs in memory begin with, unless there is one only. In bytes. */
   limitBytes: number;
+  /** Frees memory that no program uses. */
+  freeMemory: () => void;
   shares: CallerShares;
   /** A program that waits for a person is parked after this time. */
   parkAfterMs: number;
@@ -67,7 +73,9 @@ export class Places {
   #withoutPlace = 0;
   /** The memory that a program usually takes: an average in which the last programs count most. In bytes. */
   #usualBytes = firstUsualBytes;
-  /** The least memory that this process took when no program was in memory. In bytes. */
+  /** When the last programs got into memory because there was enough, as `performance.now()`. */
+  #newcomers: number[] = [];
+  /** The least memory that was taken when no program was in memory. In bytes. */
   #idleBytes = Number.POSITIVE_INFINITY;
   /** The largest memory limit of a program so far. */
   #largestBytes = 0;
@@ -110,18 +118,23 @@ export class Places {
 
   /** Whether one more program may get into memory. */
   readonly #hasMemory = (taken: number): boolean => {
-    const { computing, fullBytes, limitBytes } = this.#options;
+    const { computing, fullBytes, limitBytes, freeMemory } = this.#options;
     const largest = this.#largestBytes;
     if (taken === 0) {
-      this.#idleBytes = Math.min(this.#idleBytes, process.memoryUsage.rss());
+      this.#idleBytes = Math.min(this.#idleBytes, takenMemory());
       return true;
     }
     if ((taken + 1) * firstMemoryBytes > limitBytes) return false;
     if (taken < computing && (taken + 1) * largest <= limitBytes) return true;
     // The programs in memory may not have taken yet what they will take.
     const usualBytes = Math.min(largest, this.#usualBytes) + workerBytes;
-    const takenBytes = Math.max(this.#idleBytes + taken * usualBytes, process.memoryUsage.rss());
-    return takenBytes + usualBytes <= fullBytes;
+    const now = performance.now();
+    this.#newcomers = this.#newcomers.filter((at) => now - at < newcomerMs);
+    const nowBytes = takenMemory() + this.#newcomers.length * usualBytes;
+    if (nowBytes + usualBytes > fullBytes) freeMemory();
+    if (Math.max(this.#idleBytes + taken * usualBytes, nowBytes) + usualBytes > fullBytes) return false;
+    this.#newcomers.push(now);
+    return true;
   };
 
   close(): void {

@@ -134,6 +134,11 @@ export class WorkerPool implements Disposable {
     this.#trim(memoryBytes);
   }
 
+  /** Ends the idle workers that are kept only because as many were busy. The others would be started again at once. */
+  endIdle(): void {
+    for (const { worker } of this.#idle.splice(this.#keptWorkers)) worker.terminate();
+  }
+
   /** Ends the idle workers, and discards what they share. Resolves when the workers have ended. */
   async release(): Promise<void> {
     const workers = this.#idle.splice(0).map(({ worker }) => worker);

@@ -1,6 +1,7 @@
 /** The worker that programs run in: one execution at a time, each in a restored context. */
 import { collectSoon } from "../../base/collect-soon.ts";
 import { largeJsonChars } from "../../base/limits.ts";
+import { takenMemory } from "../../base/machine-memory.ts";
 import { textOf } from "../binding-value.ts";
 import { createEngine, findEndAddress } from "../engine/engine.ts";
 import { pageBytes, type ReadyMemory } from "../engine/remembered.ts";
@@ -45,7 +46,7 @@ async function createContext(
   const module = given ?? (await compiledEngine());
   const known = ready;
   const taking = known ? noSnapshot : snapshotFor(() => textIn(guest));
-  const options = { firstBytes, mayGrow: () => process.memoryUsage.rss() < growBelowBytes };
+  const options = { firstBytes, mayGrow: () => takenMemory() < growBelowBytes };
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes, options), taking]);
   const isTaken = taken.length > 0;
   const endAddress = known?.endAddress ?? (isTaken ? endAddressOf(taken) : await findEndAddress(module));
