@@ -100,6 +100,14 @@ describe("the last words", () => {
     }
   });
 
+  test("leave out the news of npm about itself", async () => {
+    const news = ["npm notice", "npm notice New minor version of npm available! 11.19.1 -> 11.21.2", "npm notice"];
+    const lines = ["npm error code E404", ...news, "npm error A complete log of this run can be found in: /x"];
+    const { transport, closed } = await start(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")} >&2`);
+    await closed;
+    expect(transport.lastLines()).toEqual([lines[0] ?? "", lines.at(-1) ?? ""]);
+  });
+
   test("are shown without colours and overwritten text, and cut if they are long", async () => {
     const { transport, closed } = await start(
       String.raw`printf '10%%\r100%%\r\n\033[31mred\033[0m\a\n' >&2; head -c 9000 /dev/zero | tr '\0' x >&2`,
