@@ -119,6 +119,8 @@ export class StdioTransport implements Transport {
       this.#ended ||= how;
       // The last output explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(stdioDrainMs, Promise.all([reading, draining]));
+      // A process may end without ending its last line.
+      if (!this.#isTooMuch) await this.#receive(this.#incoming, new Uint8Array());
       this.#group = this.#outgoing = undefined;
       this.#closed.resolve();
       // A failed write is reported first.

@@ -48,7 +48,7 @@ describe("the output of a server", () => {
       sleep 0.05
       printf 'od":"\303'
       sleep 0.05
-      printf '\251"}\n{"jsonrpc":"2.0","method":"never ended"}'`);
+      printf '\251"}\n{"jsonrpc":"2.0","method":"never ended"'`);
     await closed;
     expect(heard).toEqual([
       { jsonrpc: "2.0", method: "a" },
@@ -56,6 +56,7 @@ describe("the output of a server", () => {
       { jsonrpc: "2.0", method: "b" },
       'not a JSON-RPC message: {"no":"rpc"}',
       { jsonrpc: "2.0", method: "é" },
+      'not a JSON-RPC message: {"jsonrpc":"2.0","method":"never ended"',
     ]);
   });
 
@@ -127,17 +128,57 @@ test("a server that writes without pause does not block others, and is reported 
 });
 
 test("an invalid answer fails its request", async () => {
-  const answers = ['"result":null', '"result":"x"', '"x":1', '"error":{}', '"error":"x"', '"result":{}'];
+  const answers = [
+    '"result":null',
+    '"x":1',
+    '"error":{}',
+    '"error":null',
+    '"result":"x"',
+    '"result":[]',
+    '"result":{}',
+  ];
   const lines = answers.map((answer, id) => `{"jsonrpc":"2.0","id":${id},${answer}}`);
   const text = [...lines, '{"jsonrpc":"2.0","id":null,"result":{}}'].join("\n");
   const { heard, closed } = await start(`cat <<'END'\n${text}\nEND`);
   await closed;
-  const error = { code: -32_700, message: "its answer is not MCP: it has no result or error" };
+  const error = (why: string) => ({ code: -32_700, message: `its answer is not MCP: ${why}` });
   expect(heard).toEqual([
-    ...[0, 1, 2, 3, 4].map((id) => ({ jsonrpc: "2.0", id, error })),
-    { jsonrpc: "2.0", id: 5, result: {} },
+    ...[0, 1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, error: error("it has no result or error") })),
+    ...[4, 5].map((id) => ({ jsonrpc: "2.0", id, error: error("its result is not an object") })),
+    { jsonrpc: "2.0", id: 6, result: {} },
     'not a JSON-RPC message: {"jsonrpc":"2.0","id":null,"result":{}}',
   ]);
+});
+
+test("an answer that was written by hand is read as it is meant", async () => {
+  const results = [
+    '{"jsonrpc":"2.0","id":0,"result":{"a":1},"error":null}',
+    '{"jsonrpc":"1.0","id":1,"result":{"a":1}}',
+    '{"id":2,"result":{"a":1}}',
+    '{"jsonrpc":"2.0","id":3,"result":{"a":1,"_meta":null}}',
+  ];
+  const errors = ['"x"', '{"code":"E","message":"x"}', '{"code":5}', '{"code":1,"message":"x","data":[1],"more":2}'];
+  const lines = errors.map((error, index) => `{"jsonrpc":"2.0","id":${4 + index},"error":${error}}`);
+  const strays = ['{"id":8,"error":"x"}', '{"id":9,"level":30}'];
+  const { heard, closed } = await start(`cat <<'END'\n${[...results, ...lines, ...strays].join("\n")}\nEND`);
+  await closed;
+  expect(heard).toEqual([
+    ...[0, 1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, result: { a: 1 } })),
+    { jsonrpc: "2.0", id: 4, error: { code: -32_603, message: "x" } },
+    { jsonrpc: "2.0", id: 5, error: { code: -32_603, message: "x" } },
+    { jsonrpc: "2.0", id: 6, error: { code: 5, message: '{"code":5}' } },
+    { jsonrpc: "2.0", id: 7, error: expect.objectContaining({ code: 1, message: "x", data: [1] }) },
+    ...strays.map((line) => `not a JSON-RPC message: ${line}`),
+  ]);
+});
+
+test("the last line needs no end", async () => {
+  const message = '{"jsonrpc":"2.0","id":1,"result":{}}';
+  const answered = await start(`printf '%s' '${message}'`);
+  const asked = await start("printf 'Your key: '");
+  await Promise.all([answered.closed, asked.closed]);
+  expect(answered.heard).toEqual([JSON.parse(message)]);
+  expect(asked.transport.lastLines()).toEqual(["Your key:"]);
 });
 
 describe("an endless line", () => {
