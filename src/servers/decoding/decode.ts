@@ -234,18 +234,15 @@ function isPlainResult(value: unknown): value is ResultMessage {
 function looseAnswer(value: unknown): JSONRPCMessage | undefined {
   if (!isObject(value)) return undefined;
   const { jsonrpc, id, method, result, error } = value;
-  if (method !== undefined || !(typeof id === "number" || typeof id === "string")) return undefined;
+  // Without the version, such a line may be anything.
+  if (jsonrpc !== "2.0" || method !== undefined || !(typeof id === "number" || typeof id === "string"))
+    return undefined;
   if (isObject(result) && (error === undefined || error === null)) {
     const { _meta, ...own } = result;
-    const { success, data } = JSONRPCMessageSchema.safeParse({
-      jsonrpc: "2.0",
-      id,
-      result: _meta === null ? own : result,
-    });
+    const meant = { jsonrpc, id, result: _meta === null ? own : result };
+    const { success, data } = JSONRPCMessageSchema.safeParse(meant);
     if (success) return data;
   }
-  // Without the version, such a line may be anything.
-  if (jsonrpc !== "2.0") return undefined;
   return {
     jsonrpc,
     id,
