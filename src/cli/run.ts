@@ -107,12 +107,26 @@ function unknownWord(word: string, { path, rest, table }: CommandLine): Claudiki
   });
 }
 
-/** Suggests a command with a similar name, here or in a group. A flag that precedes its command belongs after it. */
+/** Commands of ours for words that package managers and agents have for them. */
+const otherWords: Record<string, string> = {
+  delete: "remove",
+  import: "init",
+  install: "add",
+  rm: "remove",
+  update: "upgrade",
+};
+
+/**
+ * Suggests a command with a similar name, here or in a group, or with another word for the same. A flag that precedes its command belongs after
+ * it.
+ */
 function suggestion(word: string, rest: string[], table: CommandTable): string | undefined {
   if (word.startsWith("-")) {
     const command = rest.find((each) => Object.hasOwn(table, each));
     return command && `Flags come after the command: claudikins ${command} ${word}`;
   }
+  const ours = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
+  if (ours !== undefined && Object.hasOwn(table, ours)) return `Did you mean ${ours}?`;
   const paths = shownOf(table).flatMap(([name]) => {
     const entry = table[name]!;
     const within = "commands" in entry ? shownOf(entry.commands).map(([each]) => [each, `${name} ${each}`]) : [];
@@ -121,6 +135,9 @@ function suggestion(word: string, rest: string[], table: CommandTable): string |
   const near = nearNames(word, new Set(paths.map(([name]) => name)));
   // An exact match in several groups: suggest all of them, and nothing that is only similar.
   const names = near[0] === word ? [word] : near;
-  const suggested = names.flatMap((name) => paths.filter(([each]) => each === name).map(([, path]) => path));
+  const suggested = names.flatMap((name) => {
+    const found = paths.filter(([each]) => each === name).map(([, path]) => path);
+    return found.includes(name) ? [name] : found;
+  });
   return suggested.length > 0 ? `Did you mean ${suggested.join(" or ")}?` : undefined;
 }

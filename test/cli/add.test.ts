@@ -135,6 +135,7 @@ describe("add with an address", () => {
     [["add", "x", "--header", "A: b", "--", "prog"], "--header does not apply to a command"],
     [["add", "x", "--env", "1=b", "--", "prog"], "--env takes NAME=value"],
     [["add"], "No server given"],
+    [["add", "", "--", "prog"], "A server needs a name"],
     [["add", "github", "--user", "--config", "x.json"], "Use --user or --config, not both"],
     [["add", "{ nonsense"], "the entry:1: not valid JSON"],
     [["add", '{ "a": 1 }'], '"a" is not an object'],

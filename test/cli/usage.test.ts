@@ -175,7 +175,12 @@ describe("a refusal", () => {
     // Commands of a group, and words that people write before a command.
     const meant = async (...argv: string[]) => (await refusal(...argv)).split("hint: ")[1];
     expect(await meant("login")).toBe("Did you mean auth login?\n");
-    expect(await meant("logn")).toBe("Did you mean auth login or daemon logs or logs?\n");
+    expect(await meant("logn")).toBe("Did you mean auth login or logs?\n");
+    expect(await meant("lsit")).toBe("Did you mean list?\n");
+    // Words of package managers and agents.
+    expect(await meant("import")).toBe("Did you mean init?\n");
+    expect(await meant("update")).toBe("Did you mean upgrade?\n");
+    expect(await meant("doors", "rm")).toBe("Did you mean remove?\n");
     expect(await meant("auth", "logn")).toBe("Did you mean login?\n");
     expect(await meant("help", "daemon", "stpo")).toBe("Did you mean stop?\n");
     // Hidden commands are not suggested.

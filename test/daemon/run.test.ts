@@ -105,6 +105,14 @@ test("an interruption cancels the program, and its logs are printed", async () =
   expect(await stateOfLast()).toBe("cancelled");
 });
 
+test("an interruption that comes before the program cancels it", async () => {
+  const how = { cwd: folder.path, env: testEnvironment(env()), interrupted: AbortSignal.abort() };
+  const { exitCode, stderr } = await cli(["exec", "-e", "while (true) {}"], how);
+  expect(exitCode).toBe(130);
+  expect(stderr).toContain("The execution was cancelled");
+  await eventually(async () => (await daemon()).calls.running === 0);
+});
+
 test("the program ends with a caller that is killed", async () => {
   const { child, ended } = started("exec", "-e", endless);
   await hasBegun();

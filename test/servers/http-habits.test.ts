@@ -19,12 +19,14 @@ afterEach(async () => {
 interface Habits {
   /** Answers a notification. */
   notified?: () => Response;
+  /** Answers a call of the tool. `answer` is the usual one. */
+  answered?: (answer: { jsonrpc: string; id: number; result: object }) => Response;
   /** Answers a request to a path, or leaves it to the endpoint. */
   route?: (url: URL) => Response | undefined;
 }
 
 /** Calls the tool `echo` of a server with these habits. Returns what it says and the requests that the server got. */
-async function called({ notified, route }: Habits): Promise<{ said: unknown; seen: Seen[] }> {
+async function called({ notified, answered, route }: Habits): Promise<{ said: unknown; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = Bun.serve({
     port: 0,
@@ -37,7 +39,8 @@ async function called({ notified, route }: Habits): Promise<{ said: unknown; see
       if (request.method !== "POST") return new Response(null, { status: 405 });
       const { id, method, params } = (await request.json()) as { id?: number; method: string; params?: never };
       if (id === undefined) return notified?.() ?? new Response(null, { status: 202 });
-      return Response.json({ jsonrpc: "2.0", id, result: resultOf(method, params) });
+      const answer = { jsonrpc: "2.0", id, result: resultOf(method, params) };
+      return answered && method === "tools/call" ? answered(answer) : Response.json(answer);
     },
   });
   closing.push(() => server.stop(true));
@@ -69,6 +72,26 @@ describe("a notification may be answered with", () => {
   ])("%s", async (_, notified) => {
     expect((await called({ notified })).said).toBe("arrived");
   });
+});
+
+describe("an answer that was written by hand is read as it is meant:", () => {
+  test.each<[string, (answer: { id: number; result: object }) => object]>([
+    ["with an empty error", (answer) => ({ ...answer, error: null })],
+    ["with empty metadata", (answer) => ({ ...answer, result: { ...answer.result, _meta: null } })],
+  ])("%s", async (_, written) => {
+    expect((await called({ answered: (answer) => Response.json(written(answer)) })).said).toBe("arrived");
+  });
+});
+
+test("an error of JSON-RPC is told, whatever status of a failure its response has", async () => {
+  const error = { code: -32_000, message: "the database is down" };
+  for (const status of [500, 502]) {
+    const answered = ({ id }: { id: number }) => Response.json({ jsonrpc: "2.0", id, error }, { status });
+    await expect(called({ answered })).rejects.toThrow(/: the database is down$/);
+    // An error for another request says nothing about this one.
+    const other = () => Response.json({ jsonrpc: "2.0", id: "other", error }, { status });
+    await expect(called({ answered: other })).rejects.toThrow(`it failed (${status})`);
+  }
 });
 
 test.each([307, 308])("a redirect with %p to another path keeps the body and the headers", async (status) => {

@@ -168,7 +168,7 @@ describe("a server that cannot be reached", () => {
       SERVER_UNAVAILABLE: Server "trouble" cannot be used: it failed (502)
       hint: Try again later. The fault is in the server or a proxy in front of it.
 
-      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it redirects to another host, and claudikins does not send headers there (302)
+      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it redirects elsewhere, and claudikins does not follow it there (302)
       hint: Correct "url" in the config: use the final address.
 
       PROTOCOL_ERROR: Server "page" cannot be used: it returned a web page instead of MCP

@@ -55,6 +55,9 @@ export async function newServers(
       hint: "Example: claudikins add github. For all forms: claudikins add --help",
     });
   }
+  if (name.trim() === "") {
+    throw new ClaudikinsError("USAGE", "A server needs a name", { hint: "claudikins add <name> -- <command>" });
+  }
   const file = first ?? name;
   if (rest.length === 0 && isBundlePath(file)) {
     refuse([], { ...details, env: new Map() }, "a bundle");

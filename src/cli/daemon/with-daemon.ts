@@ -24,6 +24,9 @@ import { showsWire, type WireFlags } from "../flags/wire-flags.ts";
 import type { Io } from "../io.ts";
 import { commandTrace } from "../telemetry.ts";
 
+/** Pause in milliseconds before a daemon that does not know a program yet is asked again to cancel it. */
+const cancelAgainMs = 20;
+
 /** The daemon of the config, and what it needs to know of a caller. May ask the user to trust the config. */
 export async function daemonOf(flags: ConfigFlags, io: Io) {
   const { cwd, env } = io;
@@ -76,7 +79,8 @@ export async function runInDaemon(
   const found = await client.look();
   if (found !== "answers") return found === "silent" ? "silent" : undefined;
   const id = newId(Date.now());
-  const forget = onAbort(io.interrupted, () => void client.postToRunning("/cancel", { id }).catch(() => {}));
+  const over = new AbortController();
+  const forget = onAbort(io.interrupted, () => void cancelOnceKnown(id, client, over.signal).catch(() => {}));
   try {
     const answer = (await client.postToRunning("/run", { id, ...program, ...caller })) as
       | { outcome: string; value?: string; folders: OutputFolders }
@@ -86,6 +90,16 @@ export async function runInDaemon(
     return { outcome: outcomeOf({ outcome: answer.outcome, value: answer.value }), folders: answer.folders };
   } finally {
     forget();
+    over.abort();
+  }
+}
+
+/** The daemon may get this before the program itself, and does not know the program then. It is asked again until `over`. */
+async function cancelOnceKnown(id: string, client: DaemonClient, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    const answer = (await client.postToRunning("/cancel", { id })) as { cancelled: boolean } | undefined;
+    if (!answer || answer.cancelled) return;
+    await Bun.sleep(cancelAgainMs);
   }
 }
 

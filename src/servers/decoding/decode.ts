@@ -15,6 +15,9 @@ import { onlyText, shortened } from "../result.ts";
 /** The code of JSON-RPC for a message that cannot be read. The SDK's module with the codes would take long to load in a worker. */
 const parseError = -32_700;
 
+/** The code of JSON-RPC for an error without a code of its own. */
+const internalError = -32_603;
+
 /** Levels of a message. Deeper JSON would overflow the stack of code that writes or walks it. */
 const maxMessageDepth = 500;
 
@@ -205,7 +208,7 @@ function readMessage(text: string): JSONRPCMessage | undefined {
   const value = withPlainLists(parsedExact(text));
   if (isPlainResult(value)) return value;
   const { success, data } = JSONRPCMessageSchema.safeParse(value);
-  return success ? data : failedAnswer(value);
+  return success ? data : looseAnswer(value);
 }
 
 /** The message; with rounded numbers if it is a list. Definitions are compared, and their limits are only used as numbers. */
@@ -224,13 +227,42 @@ function isPlainResult(value: unknown): value is ResultMessage {
   return jsonrpc === "2.0" && hasId && isObject(result) && !("_meta" in result);
 }
 
-function failedAnswer(value: unknown): JSONRPCMessage | undefined {
-  const { jsonrpc, id, method } = (value ?? {}) as Record<string, unknown>;
+/**
+ * An answer that JSON-RPC does not allow, as its server means it: some write answers by hand, or write `null` for what they leave out. An
+ * answer that means nothing becomes an error. Undefined if the value answers no request.
+ */
+function looseAnswer(value: unknown): JSONRPCMessage | undefined {
+  if (!isObject(value)) return undefined;
+  const { jsonrpc, id, method, result, error } = value;
+  // Without the version, such a line may be anything.
   if (jsonrpc !== "2.0" || method !== undefined || !(typeof id === "number" || typeof id === "string"))
     return undefined;
+  if (isObject(result) && (error === undefined || error === null)) {
+    const { _meta, ...own } = result;
+    const meant = { jsonrpc, id, result: _meta === null ? own : result };
+    const { success, data } = JSONRPCMessageSchema.safeParse(meant);
+    if (success) return data;
+  }
   return {
     jsonrpc,
     id,
-    error: { code: parseError, message: "its answer is not MCP: it has no result or error" },
+    error: looseError(error) ?? { code: parseError, message: `its answer is not MCP: ${flaw(result)}` },
+  };
+}
+
+function flaw(result: unknown): string {
+  if (result === undefined || result === null) return "it has no result or error";
+  return isObject(result) ? "its result is not valid" : "its result is not an object";
+}
+
+/** Undefined if the value says nothing. */
+function looseError(error: unknown): { code: number; message: string; data?: unknown } | undefined {
+  if (typeof error === "string" && error !== "") return { code: internalError, message: error };
+  if (!isObject(error) || Object.keys(error).length === 0) return undefined;
+  const { code, message, data } = error;
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : internalError,
+    message: typeof message === "string" ? message : JSON.stringify(error),
+    ...(data === undefined ? {} : { data }),
   };
 }

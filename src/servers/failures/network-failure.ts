@@ -114,7 +114,7 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
     return failed("it failed", "Try again later. The fault is in the server or a proxy in front of it.");
   if (status >= 300 && status < 400) {
     return failed(
-      "it redirects to another host, and claudikins does not send headers there",
+      "it redirects elsewhere, and claudikins does not follow it there",
       `${correctUrl}: use the final address.`,
     );
   }

@@ -9,6 +9,7 @@ import type { Era } from "../connection/server-client.ts";
 import { NetworkFailure, noAnswer, refusal, unreadable } from "../failures/network-failure.ts";
 import { maxErrorBytes } from "../limits.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { errorIn } from "./said-error.ts";
 
 /** A longer `Retry-After` is cut to this. */
 const maxRetryAfterMs = 24 * hourMs;
@@ -46,6 +47,21 @@ export async function answerOfProtocol(
   const code = Number(error?.code);
   const isOfProtocol = codesOfProtocol.least <= code && code <= codesOfProtocol.most;
   return era === "2026" || isOfProtocol ? answer : undefined;
+}
+
+/**
+ * The JSON-RPC error in a response that says with its status that the server failed: what the server says about the request. Undefined for
+ * other responses, whose body is not read then, and for `initialize`, whose status says which era the server is of.
+ */
+export async function ownError(
+  response: Response,
+  { id, method }: { id: RequestId; method: string },
+): Promise<string | undefined> {
+  const { status } = response;
+  if (status < 500 || status === 503 || method === "initialize" || mediaTypeOf(response) !== "application/json")
+    return undefined;
+  const answer = await answerIn(response, id);
+  return errorIn(parsedJson(answer ?? "")) && answer;
 }
 
 /** The JSON-RPC answer in the body of a failed response. Undefined if there is none, or the body is too long. */

@@ -40,10 +40,19 @@ import {
 import { httpNoticeMs, maxErrorBytes, maxEventLines, maxInlineBytes, maxMessageBytes } from "../limits.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { dataOf, smallEvents } from "./event-stream.ts";
-import { answerOfProtocol, errorText, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import {
+  answerOfProtocol,
+  errorText,
+  failureOf,
+  isEventStream,
+  mediaTypeOf,
+  ownError,
+  retryAfterOf,
+} from "./http-response.ts";
 import {
   answerOf,
   errorIn,
+  isLoose,
   mayMeanNoSession,
   messagesIn,
   type OddEvent,
@@ -289,9 +298,10 @@ export class HttpTransport implements Transport {
     if (!response.ok) return bounded;
     const bytes = withoutMark(Buffer.from(await bounded.arrayBuffer()));
     const { headers, status } = response;
-    if (bytes.length <= maxInlineBytes) {
-      const error = exchange && errorIn(parsedJson(bytes.toString()));
-      const answer = error ? await this.#answerFor(error, exchange) : bytes;
+    const value = exchange && bytes.length <= maxInlineBytes ? parsedJson(bytes.toString()) : undefined;
+    if (bytes.length <= maxInlineBytes && !isLoose(value)) {
+      const error = errorIn(value);
+      const answer = error && exchange ? await this.#answerFor(error, exchange) : bytes;
       return new Response(answer.length > 0 ? markExact(answer.toString()) : null, { headers, status });
     }
     await this.#receive(bytes);
@@ -378,6 +388,8 @@ export class HttpTransport implements Transport {
       if (exchange && this.#session !== undefined && maySayNoSession.has(response.status)) {
         return await this.#refused(response, exchange, failure);
       }
+      const own = exchange && (await ownError(response, exchange));
+      if (own !== undefined) return new Response(own, { headers: { "content-type": "application/json" } });
       await response.body?.cancel();
       throw failure;
     } catch (error) {
@@ -401,7 +413,7 @@ export class HttpTransport implements Transport {
         isUnsent: status < 500 && (!isAnswer || (error !== undefined && mayMeanNoSession(error))),
       });
     }
-    if (!isAnswer || status !== 400) throw failure;
+    if (!isAnswer || (status !== 400 && status < 500)) throw failure;
     return new Response(text, { headers: { "content-type": "application/json" } });
   }
 

@@ -22,6 +22,11 @@ export function errorIn(value: unknown): SaidError | undefined {
   return error === undefined || error === null ? undefined : said(error, id);
 }
 
+/** Whether a value is a result in a form that the SDK refuses and `receive` reads as it is meant. */
+export function isLoose(value: unknown): boolean {
+  return isObject(value) && isObject(value["result"]) && (value["error"] === null || value["result"]["_meta"] === null);
+}
+
 function said(error: unknown, id?: unknown): SaidError {
   const { code, message, detail, data, error: inner } = Object(error) as Record<string, unknown>;
   const words = [error, message, detail, inner].find((each) => typeof each === "string" && each.trim() !== "");

@@ -119,6 +119,8 @@ export class StdioTransport implements Transport {
       this.#ended ||= how;
       // The last output explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(stdioDrainMs, Promise.all([reading, draining]));
+      // A process may end without ending its last line.
+      if (!this.#isTooMuch) await this.#receive(this.#incoming, new Uint8Array());
       this.#group = this.#outgoing = undefined;
       this.#closed.resolve();
       // A failed write is reported first.
@@ -153,7 +155,7 @@ export class StdioTransport implements Transport {
     const written = tail.split("\n");
     // If the tail is full, its first line may be incomplete.
     if (tail.length === keptOutputBytes && written.length > 1) written.shift();
-    const lines = written.map(tidy).filter((line) => line !== "" && !isFrame(line));
+    const lines = written.map(tidy).filter((line) => line !== "" && !isAside(line));
     const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
     return (lines.length > 0 ? lines : stray).slice(-maxErrorLines);
   }
@@ -253,7 +255,7 @@ function tidy(line: string): string {
   return text.length > maxErrorLineChars ? `${text.slice(0, maxErrorLineChars)}…` : text;
 }
 
-/** A line of a JavaScript stack trace: such lines come last, and would hide the message. */
-function isFrame(line: string): boolean {
-  return /^\s+at .*[:\d)>]$|^(?:Node\.js|Bun) v\d/.test(line);
+/** A line of a JavaScript stack trace, or news of npm about itself: such lines come last, and would hide the message. */
+function isAside(line: string): boolean {
+  return /^\s+at .*[:\d)>]$|^(?:Node\.js|Bun) v\d|^npm notice\b/.test(line);
 }

@@ -48,7 +48,7 @@ describe("the output of a server", () => {
       sleep 0.05
       printf 'od":"\303'
       sleep 0.05
-      printf '\251"}\n{"jsonrpc":"2.0","method":"never ended"}'`);
+      printf '\251"}\n{"jsonrpc":"2.0","method":"never ended"'`);
     await closed;
     expect(heard).toEqual([
       { jsonrpc: "2.0", method: "a" },
@@ -56,6 +56,7 @@ describe("the output of a server", () => {
       { jsonrpc: "2.0", method: "b" },
       'not a JSON-RPC message: {"no":"rpc"}',
       { jsonrpc: "2.0", method: "é" },
+      'not a JSON-RPC message: {"jsonrpc":"2.0","method":"never ended"',
     ]);
   });
 
@@ -100,6 +101,14 @@ describe("the last words", () => {
     }
   });
 
+  test("leave out the news of npm about itself", async () => {
+    const news = ["npm notice", "npm notice New minor version of npm available! 11.19.1 -> 11.21.2", "npm notice"];
+    const lines = ["npm error code E404", ...news, "npm error A complete log of this run can be found in: /x"];
+    const { transport, closed } = await start(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")} >&2`);
+    await closed;
+    expect(transport.lastLines()).toEqual([lines[0] ?? "", lines.at(-1) ?? ""]);
+  });
+
   test("are shown without colours and overwritten text, and cut if they are long", async () => {
     const { transport, closed } = await start(
       String.raw`printf '10%%\r100%%\r\n\033[31mred\033[0m\a\n' >&2; head -c 9000 /dev/zero | tr '\0' x >&2`,
@@ -119,17 +128,55 @@ test("a server that writes without pause does not block others, and is reported 
 });
 
 test("an invalid answer fails its request", async () => {
-  const answers = ['"result":null', '"result":"x"', '"x":1', '"error":{}', '"error":"x"', '"result":{}'];
+  const answers = [
+    '"result":null',
+    '"x":1',
+    '"error":{}',
+    '"error":null',
+    '"result":"x"',
+    '"result":[]',
+    '"result":{}',
+  ];
   const lines = answers.map((answer, id) => `{"jsonrpc":"2.0","id":${id},${answer}}`);
   const text = [...lines, '{"jsonrpc":"2.0","id":null,"result":{}}'].join("\n");
   const { heard, closed } = await start(`cat <<'END'\n${text}\nEND`);
   await closed;
-  const error = { code: -32_700, message: "its answer is not MCP: it has no result or error" };
+  const error = (why: string) => ({ code: -32_700, message: `its answer is not MCP: ${why}` });
   expect(heard).toEqual([
-    ...[0, 1, 2, 3, 4].map((id) => ({ jsonrpc: "2.0", id, error })),
-    { jsonrpc: "2.0", id: 5, result: {} },
+    ...[0, 1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, error: error("it has no result or error") })),
+    ...[4, 5].map((id) => ({ jsonrpc: "2.0", id, error: error("its result is not an object") })),
+    { jsonrpc: "2.0", id: 6, result: {} },
     'not a JSON-RPC message: {"jsonrpc":"2.0","id":null,"result":{}}',
   ]);
+});
+
+test("an answer that was written by hand is read as it is meant", async () => {
+  const results = [
+    '{"jsonrpc":"2.0","id":0,"result":{"a":1},"error":null}',
+    '{"jsonrpc":"2.0","id":1,"result":{"a":1,"_meta":null}}',
+  ];
+  const errors = ['"x"', '{"code":"E","message":"x"}', '{"code":5}', '{"code":1,"message":"x","data":[1],"more":2}'];
+  const lines = errors.map((error, index) => `{"jsonrpc":"2.0","id":${2 + index},"error":${error}}`);
+  const strays = ['{"id":8,"error":"x"}', '{"id":9,"result":{"a":1}}'];
+  const { heard, closed } = await start(`cat <<'END'\n${[...results, ...lines, ...strays].join("\n")}\nEND`);
+  await closed;
+  expect(heard).toEqual([
+    ...[0, 1].map((id) => ({ jsonrpc: "2.0", id, result: { a: 1 } })),
+    { jsonrpc: "2.0", id: 2, error: { code: -32_603, message: "x" } },
+    { jsonrpc: "2.0", id: 3, error: { code: -32_603, message: "x" } },
+    { jsonrpc: "2.0", id: 4, error: { code: 5, message: '{"code":5}' } },
+    { jsonrpc: "2.0", id: 5, error: expect.objectContaining({ code: 1, message: "x", data: [1] }) },
+    ...strays.map((line) => `not a JSON-RPC message: ${line}`),
+  ]);
+});
+
+test("the last line needs no end", async () => {
+  const message = '{"jsonrpc":"2.0","id":1,"result":{}}';
+  const answered = await start(`printf '%s' '${message}'`);
+  const asked = await start("printf 'Your key: '");
+  await Promise.all([answered.closed, asked.closed]);
+  expect(answered.heard).toEqual([JSON.parse(message)]);
+  expect(asked.transport.lastLines()).toEqual(["Your key:"]);
 });
 
 describe("an endless line", () => {
