@@ -109,12 +109,17 @@ function readsWrongly(
   const hasNaN =
     !/\bNaN\b/.test(code) &&
     (notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => notANumber.test(text)));
-  const hasUndefined = notes?.odd.some(({ kind }) => kind === "undefined") ?? false;
-  if ((showsUndefined || hasNaN || hasUndefined) && names.length > 0) return true;
+  const lost = notes?.odd.find(({ kind }) => kind === "undefined");
+  const [, key] = /\.([\w$]+)$/.exec(lost?.path ?? "") ?? [];
+  const isKept = (name: string) =>
+    new RegExp(`\\b${RegExp.escape(key ?? "")}\\s*:\\s*[\\w$.]+\\.${RegExp.escape(name)}\\s*[,}]`).test(code);
+  // `{ id: order.order_id }`
+  if (key !== undefined && names.some(isKept)) return true;
+  if ((showsUndefined || hasNaN) && names.length > 0) return true;
   const folded =
     names.length + texts.length > 0 ? results.map((text) => fold(text.slice(0, maxReadResultChars))).join("\n") : "";
   if ([...names, ...texts].some((name) => folded.includes(`"${fold(name)}"`))) return true;
-  const isEmpty = isNothing || showsUndefined || hasUndefined;
+  const isEmpty = isNothing || showsUndefined || lost !== undefined;
   const hasEmptyPart = json.length < maxEmptySearchChars && emptyPart.test(json);
   return (isEmpty || hasEmptyPart) && (isOneLevelBelow(code, calls) || asksForLength(code, results, servers));
 }
