@@ -1,6 +1,7 @@
 /** Writes an outcome as text, for people at a terminal and for models. */
 import { grouped } from "../base/counted.ts";
 import { durationText } from "../base/duration.ts";
+import { parsedJson } from "../base/json-object.ts";
 import type { OutcomeError, Receipt } from "../sandbox/contract.ts";
 import { notableChars } from "./limits.ts";
 
@@ -45,6 +46,10 @@ export function failureText(error: OutcomeError, file = "main.ts"): string {
 
 /** Writes a failure without its place in the code. */
 export function failureMessage({ name, message }: OutcomeError): string {
-  if (name === "Thrown") return `the code threw ${JSON.stringify(message)}`;
+  if (name === "Thrown") {
+    const value = parsedJson(message);
+    const isText = message !== "undefined" && (typeof value !== "object" || (value === null && message !== "null"));
+    return `the code threw ${isText ? JSON.stringify(message) : message}`;
+  }
   return name === "Error" ? message : `${name}: ${message}`;
 }

@@ -83,6 +83,43 @@ const cases: [string, string, string][] = [
     "In code, call a tool as server.tool: await shop.list_orders({})",
   ],
   [
+    "a global that the engine lacks",
+    "const day = Temporal.Now.plainDateISO();",
+    "Use Date, and Intl.DateTimeFormat with a timeZone.",
+  ],
+  [
+    "a class for resources",
+    "const all = new DisposableStack();",
+    "Declare each resource with using or await using, or write try { … } finally { … }.",
+  ],
+  ["a class for bytes", "const b = new Blob(['a']);", "Keep text in a string, and bytes in a Uint8Array or a Buffer."],
+  ["a guessed function that waits", "await wait(5);", "Write await sleep(milliseconds)."],
+  [
+    "a package that limits calls",
+    "import pLimit from 'p-limit';",
+    "Concurrent calls are limited already: await Promise.all(list.map(async (each) => …)).",
+  ],
+  [
+    "a package that reads the environment",
+    "import 'dotenv/config';",
+    "The sandbox has no environment variables. Addresses and keys are in the servers' own config.",
+  ],
+  [
+    "a server's method that calls a tool by its name",
+    'await shop.callTool("list-orders", { a: 1 });',
+    "Write: await shop.list_orders(…)",
+  ],
+  [
+    "a failed call behind the error of a catch",
+    "try { await shop.busy({}) } catch (cause) { throw new Error('lookup failed', { cause }) }",
+    "shop.busy failed: Too many requests",
+  ],
+  [
+    "failed calls behind Promise.any",
+    "await Promise.any([shop.busy({}), shop.busy({ a: 1 })]);",
+    "shop.busy failed: Too many requests",
+  ],
+  [
     "a missing server",
     "await shops.list_orders({});",
     'No server is called "shops". Servers: shop, files. Write: await shop.list_orders({})',

@@ -38,6 +38,10 @@ test.each<[string, string | undefined]>([
   ["const a = 'one\ntwo';", "A string over several lines needs backticks, `…`, or \\n in it."],
   ["const a = `one ${two`;", "A string in backticks is not closed, or a ${ in it has no }."],
   ["return <b>x</b>;", "JSX is not supported: build strings with `…${value}…`."],
+  [
+    "@sealed\nclass A {}",
+    "Decorators are not supported: call the decorator's function yourself, around the method or the class.",
+  ],
   ["f(1]", "The ( on line 1 is not closed: line 1 has ] where ) is missing."],
   ["f(1));", "The ) on line 1 has no opening bracket."],
   ["if (a) {\n  f(1);\n", "The { on line 1 is never closed: } is missing."],

@@ -15,6 +15,7 @@ const values: Record<string, unknown> = {
   list: { entries },
   declared: { entries },
   nested: { id: "a", meta: {} },
+  cursor: { next_cursor: "b" },
   done: { ok: true },
   both: { id: "a", meta: { note: "x" } },
   wrapped: { result: { entries, count: 2 } },
@@ -30,12 +31,14 @@ const bindings: Bindings = {
     {
       name: "log",
       jsName: "log",
-      functions: ["list", "declared", "nested", "done", "both", "wrapped", "fails", "refuses"].map((name) => ({
-        name,
-        jsName: name,
-        inputSchema: { type: "object", properties: { kind: { type: "string", enum: ["open", "closed", "stale"] } } },
-        signature: signatures[name] ?? `log.${name}(): Promise<unknown>`,
-      })),
+      functions: ["list", "declared", "nested", "cursor", "done", "both", "wrapped", "fails", "refuses"].map(
+        (name) => ({
+          name,
+          jsName: name,
+          inputSchema: { type: "object", properties: { kind: { type: "string", enum: ["open", "closed", "stale"] } } },
+          signature: signatures[name] ?? `log.${name}(): Promise<unknown>`,
+        }),
+      ),
     },
   ],
   call: async ({ name }: BindingCall) => {
@@ -64,6 +67,26 @@ const readDeclared = "const { entries } = await log.declared({});\n";
 
 describe("a program that is certainly wrong gets a warning", () => {
   test.each<[string, string, string]>([
+    [
+      "several guessed keys for the only list",
+      "const r = await log.list({});\nreturn { n: (r.items || r.data || []).length }",
+      'line 2: r has no "items": log.list returns { entries }.',
+    ],
+    [
+      "several guessed envelopes",
+      "const r = await log.list({});\nreturn r.data?.entries ?? r.result?.entries ?? []",
+      'line 2: r has no "data": log.list returns { entries }.',
+    ],
+    [
+      "a missing property as the value of a key",
+      `${read}return entries.map((e) => ({ name: e.file_name, id: e.id }))`,
+      'e has no "file_name", only { id, kind, size_kb, at }.',
+    ],
+    [
+      "a destructured name in another spelling",
+      "const { entries } = await log.list({});\nconst { nextCursor } = await log.cursor({});\nreturn [entries.length, !nextCursor]",
+      'has no "nextCursor": log.cursor returns { next_cursor }. Did you mean next_cursor?',
+    ],
     [
       "a property in another spelling",
       `${read}return entries.toSorted((a, b) => b.sizeKb - a.sizeKb).map((e) => e.id)`,
@@ -172,6 +195,10 @@ describe("a program that may be right gets no warning", () => {
     ["a declared optional property in quotes", `return \`\${(await log.nested({})).meta["next-page"]}\``],
     ["a property of a tool without a declared type", `${read}return entries.map((e) => ({ id: e.id, note: e.note }))`],
     ["a property that is logged as it is", `${read}for (const e of entries) console.log(e.note, e.error)`],
+    [
+      "several keys, one of them the result's",
+      "const r = await log.list({});\nreturn (r.items ?? r.entries).filter((e) => e.at > '2026')",
+    ],
     ["a filter that finds nothing", `${read}return entries.filter((e) => e.at > "2026").length`],
     ["a country that does not occur", `${read}return entries.filter((e) => e.id === "zz").length`],
     ["a value that is skipped in case it occurs", `${read}return entries.filter((e) => e.kind !== "void").length`],

@@ -208,6 +208,8 @@ const endings: [string, string, string, number?][] = [
   ["an endless loop", "while (true) {}", "Failed (timeout)", 1_000],
   ["a memory bomb", "const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))", "Failed (memory)"],
   ["a thrown text", 'throw "x"', 'Failed (threw): the code threw "x"'],
+  ["a thrown object", "throw { a: 1 }", 'Failed (threw): the code threw {"a":1}'],
+  ["a thrown undefined", "throw undefined", "Failed (threw): the code threw undefined"],
   ["an unhandled rejection", "Promise.reject(new Error('lost')); return 1", "Failed (threw): lost"],
   ["a promise that never settles", "await new Promise(() => {})", "can never settle"],
 ];

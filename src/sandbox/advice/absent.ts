@@ -25,6 +25,20 @@ const absentNames: [names: RegExp, why: string, tool?: "tool"][] = [
     /^(?:_|lodash.*|underscore|ramda|moment.*|dayjs|date-fns.*|luxon|uuid|nanoid)$/,
     "Use the language itself: arrays, Object.groupBy, Date, Intl, crypto.randomUUID().",
   ],
+  [/^(?:Headers|Request|Response|FormData)$/, noNetwork, "tool"],
+  [
+    /^(?:Blob|File|(?:Readable|Writable|Transform)Stream)$/,
+    "Keep text in a string, and bytes in a Uint8Array or a Buffer.",
+  ],
+  [/^Temporal$|^@js-temporal\//, "Use Date, and Intl.DateTimeFormat with a timeZone."],
+  [/^(?:Async)?DisposableStack$/, "Declare each resource with using or await using, or write try { … } finally { … }."],
+  [/^(?:wait|delay)$/, "Write await sleep(milliseconds)."],
+  [
+    /^(?:p-limit|p-map|p-queue|p-retry|bottleneck)$/,
+    "Concurrent calls are limited already: await Promise.all(list.map(async (each) => …)).",
+  ],
+  [/^(?:zod|yup|joi|ajv|valibot)$/, "Check values with plain code, or with node:assert."],
+  [/^dotenv(?:\/.*)?$/, `The sandbox has no environment variables. ${keysElsewhere}`],
   [
     /^(?:prompts?|confirm|input|readline.*|inquirer)$/,
     "The sandbox cannot ask the user: put the answer in the code, or return the question.",
@@ -38,7 +52,7 @@ const absentNames: [names: RegExp, why: string, tool?: "tool"][] = [
   [/^search_tools$/, 'In code, call await tools.search("words").'],
   [/^list_tools$/, 'In code, call await tools.list("server") or await tools.search("words").'],
   [/^execute_code$/, "This is already the code: call tools directly, await server.tool({ … })."],
-  [/^mcp$/, "Call a tool as server.tool, with the server's own name: await demo.name({ … })."],
+  [/^mcp$/, "Call a tool as server.tool, with the server's own name: await server.tool({ … })."],
 ];
 
 /** What to do without a global or a package; `code` tells which tools may do the same. */

@@ -16,6 +16,9 @@ import { notInitialized, undefinedName } from "./wrong-names.ts";
 
 type Explanation = (error: Failing, around: Surroundings) => Advice | undefined;
 
+/** Failures of tools that are named after an error that the program made out of them. */
+const maxFailuresShown = 3;
+
 /** The first one that fits counts. */
 const explanations: Explanation[] = [
   stopped,
@@ -34,7 +37,7 @@ const explanations: Explanation[] = [
 ];
 
 /** Explanations that keep the message and the place of a misuse. */
-const furtherExplanations: Explanation[] = [environment, otherTool, absentProperty];
+const furtherExplanations: Explanation[] = [environment, earlierFailure, otherTool, absentProperty];
 
 interface AdviceContext {
   known: KnownTools;
@@ -49,6 +52,16 @@ export function advise(error: Failing, code: Tree, { known, calls }: AdviceConte
       .map((explain) => explain(error, around))
       .find((advice) => advice);
   return first(explanations) ?? { ...misuse(error, around), ...first(furtherExplanations) };
+}
+
+/** An error that the program made out of the failure of a call: thrown in a `catch`, or by `Promise.any`. */
+function earlierFailure({ name, message, code, hint, at, reason }: Failing, around: Surroundings): Advice | undefined {
+  const isMade = name === "AggregateError" || around.tree.all("CatchClause").some((each) => contains(each, at));
+  if (reason !== "threw" || code !== undefined || hint !== undefined || !isMade) return undefined;
+  const failed = around.calls.flatMap(({ tool, failure }) => {
+    return failure && !message.includes(failure.message) ? [`${tool} failed: ${failure.message}`] : [];
+  });
+  return failed.length > 0 ? { hint: lines(...failed.slice(0, maxFailuresShown)) } : undefined;
 }
 
 function otherTool(error: Failing, around: Surroundings): Advice | undefined {

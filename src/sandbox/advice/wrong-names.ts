@@ -14,7 +14,7 @@ import {
   propertyName,
 } from "../ast/nodes.ts";
 import { isCalled } from "../ast/tool-calls.ts";
-import { type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
+import { callers, type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Namespace } from "../contract.ts";
 import { absent } from "./absent.ts";
@@ -139,8 +139,6 @@ function serverFunction(name: string, call: CallExpression | undefined, around: 
   const write = `await ${server ? objectName(server) : "server"}.${written}(${written.endsWith("s.list") ? "" : given.join(", ")})`;
   return `Resources and prompts belong to a server: ${write}${server ? "" : `. Servers: ${listed(namespaces)}.`}`;
 }
-
-const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;
 
 /** `client.callTool({ name: "list_orders", arguments: { … } })`: the name of the tool is a string in the call. */
 function byName(call: CallExpression, name: string, { tree, namespaces }: Surroundings): string | undefined {

@@ -1,10 +1,12 @@
 /** Explains why an output is empty or contains undefined, if the program and its results show the cause. */
-import { isInside, isMember, isNamed, type Node, propertyName } from "../ast/nodes.ts";
+import { isObject } from "../../base/json-object.ts";
+import { isInside, isMember, isNamed, keyName, type Node, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { ProgramOutput } from "../worker/suspect-output.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
 import { knownTool } from "./pages.ts";
+import type { Seen } from "./seen.ts";
 import { keysOf, listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -13,9 +15,11 @@ export function missing(output: ProgramOutput, around: Surroundings): string[] {
   const { tree } = around;
   const hasNaN = showsNaN(output);
   const text = [output.json ?? "", ...output.logs.map((each) => each.text)].join("\n");
+  const lostKey = /\.([\w$]+)$/.exec(output.notes?.odd.find(({ kind }) => kind === "undefined")?.path ?? "")?.[1];
   const harms = (each: Missing) =>
     hasNaN ||
     each.below !== undefined ||
+    isShownAs(each.node, lostKey, tree) ||
     (each.property === "length" && each.seen.whole) ||
     keysOf(each.seen.values).some((key) => isSameName(key, each.property)) ||
     (text.includes("undefined") && isInText(each.node, tree)) ||
@@ -54,6 +58,12 @@ function lengthText(missing: Missing): string {
   return `${object} is ${shapeOf(seen.values)}, not a list, and has no length.${write}`;
 }
 
+/** `{ id: order.order_id }`, if the value that was returned has an `id` that is undefined. */
+function isShownAs(node: Node, key: string | undefined, tree: Tree): boolean {
+  const parent = tree.parent(node);
+  return key !== undefined && parent?.type === "Property" && parent.value === node && keyName(parent) === key;
+}
+
 /** `${order.total}` and `"Total: " + order.total`. */
 function isInText(node: Node, tree: Tree): boolean {
   const parent = tree.parent(node);
@@ -64,14 +74,20 @@ function isInText(node: Node, tree: Tree): boolean {
 
 /**
  * `response.data?.orders ?? []`, although `response` itself has the orders, or `response.orders ?? []`, although they are one level below.
- * The program tries no other key, and the result was empty.
+ * Also `response.items ?? []`, a guess, if the program never names the only list of the response. The result has none of the keys that the program
+ * tries, and the output was empty.
  */
-function isEnvelope({ node, object, below, seen }: Missing, { json = "" }: ProgramOutput, tree: Tree): boolean {
+function isEnvelope(
+  { node, object, property, below, seen }: Missing,
+  { json = "" }: ProgramOutput,
+  tree: Tree,
+): boolean {
   const parent = tree.parent(node);
   const within = isMember(parent) && parent.object === node ? propertyName(parent) : undefined;
-  const isEmpty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
+  const isEmpty = json === "" || /^(?:0|\[\]|\{\}|null|\{"\w+":(?:0|\[\])\})$/.test(json);
   const isOutside = within !== undefined && keysOf(seen.values).includes(within);
-  if (!isEmpty || !seen.whole || !(isOutside || below !== undefined)) return false;
+  if (!isEmpty || !seen.whole) return false;
+  if (!isOutside && below === undefined && !(guessedKeys.test(property) && hasUnreadList(seen, tree))) return false;
   const chain =
     tree
       .ancestors(node)
@@ -81,7 +97,19 @@ function isEnvelope({ node, object, below, seen }: Missing, { json = "" }: Progr
   const tried = tree.all("MemberExpression").filter((each) => {
     return isInside(each, chain) && tree.text(each.object) === object;
   });
-  return tried.length === 1;
+  const keys = keysOf(seen.values);
+  return tried[0] === node && tried.every((each) => !keys.includes(propertyName(each) ?? ""));
+}
+
+/** Names that programs guess for the list of a result. Other keys may be optional: `result.warnings ?? []`. */
+const guessedKeys =
+  /^(?:items|data|results?|records|rows|list|values|entries|body|response|content|structuredContent)$/;
+
+/** The only list of the result has elements, and its name is nowhere in the program. */
+function hasUnreadList(seen: Seen, { code }: Tree): boolean {
+  const [key, another] = listKeys(seen);
+  if (key === undefined || another !== undefined || new RegExp(`\\b${RegExp.escape(key)}\\b`).test(code)) return false;
+  return seen.values.some((value) => isObject(value) && Array.isArray(value[key]) && value[key].length > 0);
 }
 
 function showsNaN({ notes, logs }: ProgramOutput): boolean {

@@ -47,6 +47,9 @@ export function toolsNamed(name: string, namespaces: readonly Namespace[]): Mean
   return [...allTools(namespaces)].filter(({ tool }) => isSameName(tool.name, name));
 }
 
+/** Names of functions that call a tool by its name elsewhere: `callTool`, `invoke`, `use_mcp_tool`. */
+export const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;
+
 /** The only tool with that name if case, dashes and underscores do not count: `listOrders` finds `list_orders`. */
 export function renamed(name: string, functions: readonly KnownFunction[]): KnownFunction | undefined {
   const same = functions.filter((each) => isSameName(each.name, name));

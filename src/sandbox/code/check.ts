@@ -14,7 +14,7 @@ import {
   type Scope,
   usedFunctions,
 } from "../ast/tool-calls.ts";
-import { insteadOfTool, renamed } from "../ast/tool-names.ts";
+import { callers, insteadOfTool, renamed } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Bindings, KnownFunction, Namespace } from "../contract.ts";
 import { serverMembers, textFunction } from "../guest/kinds.ts";
@@ -112,9 +112,20 @@ export function namesToCome(tree: Tree, namespaces: readonly Namespace[]): Map<s
 function unknownFunction(
   call: CallExpression,
   { server, namespace, name }: CalledFunction,
-  { code }: Tree,
+  tree: Tree,
   suggest: ToolLookup["suggest"],
 ): CodeMistake {
+  const { code } = tree;
+  const byName = callers.test(name) ? toolAmongTexts(call, namespace, tree) : undefined;
+  if (byName) {
+    return {
+      at: call.callee.start,
+      code: "TOOL_NOT_FOUND",
+      message: `${server} has no tool "${name}". Call ${byName.name} as a function of the server`,
+      write: `await ${server}.${byName.jsName ?? byName.name}(…)`,
+      signatures: byName.signature === undefined ? [] : [byName.signature],
+    };
+  }
   const { text, signatures } = insteadOfTool(name, namespace, suggest);
   const same = renamed(name, namespace.functions);
   return {
@@ -124,6 +135,16 @@ function unknownFunction(
     ...(same ? { write: correctedCall(call, `${server}.${same.jsName ?? same.name}`, same, code) } : {}),
     signatures,
   };
+}
+
+/** The tool of the server whose name is one of the texts in a call: `demo.callTool("list_orders", { … })`. */
+function toolAmongTexts(call: CallExpression, { functions }: CalledFunction["namespace"], tree: Tree) {
+  for (const { value, start, end } of tree.all("Literal")) {
+    const isInside = start >= call.callee.end && end <= call.end;
+    const found = isInside && typeof value === "string" ? renamed(value, functions) : undefined;
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** The properties that every promise has. */

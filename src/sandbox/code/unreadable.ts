@@ -23,6 +23,9 @@ function wrongLine(
   if (/^'import' and 'export'/.test(message)) {
     return "import and export belong at the top level. Elsewhere, write await import(…) with the module in quotes.";
   }
+  if (/^Unexpected character '@'/.test(message)) {
+    return "Decorators are not supported: call the decorator's function yourself, around the method or the class.";
+  }
   if (/^Assigning to rvalue/.test(message)) return continued(line, source);
   if (/=>\s*\{\s*[\w$"']+\s*:/.test(text)) return "An object after => needs parentheses: (o) => ({ … }).";
   return awaitInCallback(line, source) ?? unclosed(message, text, line) ?? unbalanced(source, line);

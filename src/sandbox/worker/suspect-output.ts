@@ -101,7 +101,7 @@ function readsWrongly(
   const results = calls.flatMap((each) => each.results.map(textOf));
   if (results.reduce((sum, text) => sum + text.length, 0) > maxSuspectedResultChars) return false;
   const areAbsent = (names: string[]) => names.filter((name) => !results.some((text) => text.includes(`"${name}"`)));
-  const names = areAbsent(namesRead(code));
+  const names = areAbsent([...namesRead(code), ...namesTaken(code)]);
   const texts = areAbsent(textsCompared(code));
   const showsUndefined = [json, ...logs.map(({ text }) => text)].some((text) => text.includes("undefined"));
   const isNothing = logs.length === 0 && !displayed && nothing.test(json);
@@ -109,11 +109,17 @@ function readsWrongly(
   const hasNaN =
     !/\bNaN\b/.test(code) &&
     (notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => notANumber.test(text)));
+  const lost = notes?.odd.find(({ kind }) => kind === "undefined");
+  const [, key] = /\.([\w$]+)$/.exec(lost?.path ?? "") ?? [];
+  const isKept = (name: string) =>
+    new RegExp(`\\b${RegExp.escape(key ?? "")}\\s*:\\s*[\\w$.]+\\.${RegExp.escape(name)}\\s*[,}]`).test(code);
+  // `{ id: order.order_id }`
+  if (key !== undefined && names.some(isKept)) return true;
   if ((showsUndefined || hasNaN) && names.length > 0) return true;
   const folded =
     names.length + texts.length > 0 ? results.map((text) => fold(text.slice(0, maxReadResultChars))).join("\n") : "";
   if ([...names, ...texts].some((name) => folded.includes(`"${fold(name)}"`))) return true;
-  const isEmpty = isNothing || showsUndefined || notes?.odd.some(({ kind }) => kind === "undefined");
+  const isEmpty = isNothing || showsUndefined || lost !== undefined;
   const hasEmptyPart = json.length < maxEmptySearchChars && emptyPart.test(json);
   return (isEmpty || hasEmptyPart) && (isOneLevelBelow(code, calls) || asksForLength(code, results, servers));
 }
@@ -126,6 +132,15 @@ function namesRead(code: string): string[] {
   const isSet = (name: string) =>
     new RegExp(`(?<!\\.)\\b${RegExp.escape(name)}\\s*[:,}(]|\\b${RegExp.escape(name)}\\s*=(?!=)`).test(code);
   return [...names].slice(0, maxSuspectedNames).filter((name) => !isSet(name));
+}
+
+/** The names in `const { orders, nextCursor } = await …`, without the ones that have a default. */
+function namesTaken(code: string): string[] {
+  const patterns = code.matchAll(/\b(?:const|let|var)\s*\{([^{}]*)\}\s*=\s*await\b/g);
+  const names = patterns.flatMap(([, inside = ""]) =>
+    inside.split(",").flatMap((each) => /^\s*([A-Za-z_$][\w$]*)\s*(?::[^=]*)?$/.exec(each)?.[1] ?? []),
+  );
+  return [...names.take(maxSuspectedNames)];
 }
 
 /** The strings that the code compares something with. */
