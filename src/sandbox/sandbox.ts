@@ -34,12 +34,12 @@ const maxComputingPrograms = 16;
  */
 const programsPerComputing = 8;
 
-/** Few programs get into memory while more than this share of the machine's memory is taken. See `takenMemory`. */
+/** No more programs than may compute get into memory while more than this share of the machine's memory is taken. See `takenMemory`. */
 const fullMemoryShare = 0.75;
 
 /**
- * A program does not grow while more than this share of the machine's memory is taken. It runs out of memory before the system ends this
- * process.
+ * No program grows, and no second one gets into memory, while more than this share of the machine's memory is taken. A program that grows
+ * runs out of memory before the system ends this process.
  */
 const growingShare = 0.9;
 
@@ -93,7 +93,7 @@ export class Sandbox implements Disposable {
     const shares = new CallerShares();
     const limitBytes = engineBytes * beginningShare;
     const workers = new WorkerPool(guest, keptWorkers, { maxBytes: engineBytes, growBelowBytes });
-    const memory = { fullBytes, limitBytes, freeMemory: () => workers.endIdle() };
+    const memory = { fullBytes, growBelowBytes, limitBytes, freeMemory: () => workers.endIdle() };
     this.#places = new Places({ computing: atOnce, inMemory, ...memory, shares, parkAfterMs });
     this.#shared = {
       workers,

@@ -66,8 +66,14 @@ export function recordRows(database: Database): RecordRows {
   return {
     add: (records, kept, now) =>
       database.write(function* () {
-        yield* run(insertion, { records: records.map(rowOf) });
-        yield* run(insertFacts, { facts: records.map(({ id, at, facts }) => ({ id, at, ...facts })) });
+        const rows: object[] = [];
+        const facts: object[] = [];
+        for (const { id, at, summary, rest, facts: own } of records) {
+          rows.push({ id, at, bytes: Buffer.byteLength(summary) + Buffer.byteLength(rest), summary, rest });
+          facts.push({ id, at, ...own });
+        }
+        yield* run(insertion, { records: rows });
+        yield* run(insertFacts, { facts });
         yield* prune(now, kept);
       }),
     summaries: () => database.read(() => all("SELECT id, summary FROM claudikins.records ORDER BY id DESC")),
@@ -86,10 +92,6 @@ export function recordRows(database: Database): RecordRows {
       await database.write(() => run(statement, { ids }));
     },
   };
-}
-
-function rowOf({ id, at, summary, rest }: StoredRecord): StoredRecord & { bytes: number } {
-  return { id, at, bytes: Buffer.byteLength(summary) + Buffer.byteLength(rest), summary, rest };
 }
 
 /** Removes what is more than is kept, except what others are removing. Ids sort by time. The sums are read from an index: 0.5 ms for 10,000. */

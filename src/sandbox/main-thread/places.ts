@@ -50,10 +50,12 @@ interface PlacesOptions {
   /** Maximum of programs in memory. */
   inMemory: number;
   /**
-   * Maximum of the memory that is taken, for further programs to get into memory. See `takenMemory`. As many as may compute, and could all
-   * reach their memory limits, get into memory in any case. In bytes.
+   * Maximum of the memory that is taken, for more programs to get into memory than may compute. See `takenMemory`. In bytes. One program gets
+   * into memory in any case.
    */
   fullBytes: number;
+  /** The same for as many programs as may compute. When more is taken, programs do not grow. In bytes. */
+  growBelowBytes: number;
   /** Maximum of the memories that the programs in memory begin with, unless there is one only. In bytes. */
   limitBytes: number;
   /** Frees memory that no program uses. */
@@ -75,8 +77,8 @@ export class Places {
   #usualBytes = firstUsualBytes;
   /** When the last programs got into memory because there was enough, as `performance.now()`. */
   #newcomers: number[] = [];
-  /** The least memory that was taken when no program was in memory. In bytes. */
-  #idleBytes = Number.POSITIVE_INFINITY;
+  /** The memory that was taken before the first program. In bytes. */
+  #idleBytes: number | undefined;
   /** The largest memory limit of a program so far. */
   #largestBytes = 0;
   #isClosed = false;
@@ -118,21 +120,20 @@ export class Places {
 
   /** Whether one more program may get into memory. */
   readonly #hasMemory = (taken: number): boolean => {
-    const { computing, fullBytes, limitBytes, freeMemory } = this.#options;
-    const largest = this.#largestBytes;
+    const { computing, fullBytes, growBelowBytes, limitBytes, freeMemory } = this.#options;
     if (taken === 0) {
-      this.#idleBytes = Math.min(this.#idleBytes, takenMemory());
+      this.#idleBytes ??= takenMemory();
       return true;
     }
     if ((taken + 1) * firstMemoryBytes > limitBytes) return false;
-    if (taken < computing && (taken + 1) * largest <= limitBytes) return true;
+    const mostBytes = taken < computing ? growBelowBytes : fullBytes;
     // The programs in memory may not have taken yet what they will take.
-    const usualBytes = Math.min(largest, this.#usualBytes) + workerBytes;
+    const usualBytes = Math.min(this.#largestBytes, this.#usualBytes) + workerBytes;
     const now = performance.now();
     this.#newcomers = this.#newcomers.filter((at) => now - at < newcomerMs);
     const nowBytes = takenMemory() + this.#newcomers.length * usualBytes;
-    if (nowBytes + usualBytes > fullBytes) freeMemory();
-    if (Math.max(this.#idleBytes + taken * usualBytes, nowBytes) + usualBytes > fullBytes) return false;
+    if (nowBytes + usualBytes > mostBytes) freeMemory();
+    if (Math.max((this.#idleBytes ?? 0) + taken * usualBytes, nowBytes) + usualBytes > mostBytes) return false;
     this.#newcomers.push(now);
     return true;
   };

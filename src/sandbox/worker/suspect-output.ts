@@ -136,11 +136,14 @@ function namesRead(code: string): string[] {
 
 /** The names in `const { orders, nextCursor } = await …`, without the ones that have a default. */
 function namesTaken(code: string): string[] {
-  const patterns = code.matchAll(/\b(?:const|let|var)\s*\{([^{}]*)\}\s*=\s*await\b/g);
-  const names = patterns.flatMap(([, inside = ""]) =>
-    inside.split(",").flatMap((each) => /^\s*([A-Za-z_$][\w$]*)\s*(?::[^=]*)?$/.exec(each)?.[1] ?? []),
-  );
-  return [...names.take(maxSuspectedNames)];
+  const names: string[] = [];
+  for (const [, inside = ""] of code.matchAll(/\b(?:const|let|var)\s*\{([^{}]*)\}\s*=\s*await\b/g)) {
+    for (const each of inside.split(",")) {
+      const [, name] = /^\s*([A-Za-z_$][\w$]*)\s*(?::[^=]*)?$/.exec(each) ?? [];
+      if (name !== undefined) names.push(name);
+    }
+  }
+  return names.slice(0, maxSuspectedNames);
 }
 
 /** The strings that the code compares something with. */
