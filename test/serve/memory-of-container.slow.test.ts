@@ -7,7 +7,7 @@ import { temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(180_000);
 
-/** Takes so many MB, and then says so and waits. */
+/** A script that takes memory, says so and waits. */
 const taking = (mb: number) =>
   `const all = Buffer.alloc(${mb} * 1_048_576, 1); console.log("taken"); setInterval(() => all[0], 1_000)`;
 

@@ -1,7 +1,7 @@
 /** Control groups with a memory limit, as Linux gives them to containers. */
 import { mkdtempSync, rmdirSync, writeFileSync } from "node:fs";
 
-/** Of version 1 or 2. */
+/** Control groups have two versions. */
 const kinds = [
   { root: "/sys/fs/cgroup/memory", limit: "memory.limit_in_bytes" },
   { root: "/sys/fs/cgroup", limit: "memory.max" },
