@@ -1,6 +1,11 @@
 /** Programs that only wait give their place to compute to others, and go on as if nothing had happened. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { takenMemory } from "../../src/base/machine-memory.ts";
+import { megabyte } from "../../src/base/units.ts";
 import type { BindingCall } from "../../src/sandbox/contract.ts";
+import { Places } from "../../src/sandbox/main-thread/places.ts";
+import { CallerShares } from "../../src/sandbox/main-thread/time-shares.ts";
+import { eventually } from "../support/eventually.ts";
 import { Harness } from "./harness.ts";
 
 setDefaultTimeout(60_000);
@@ -82,4 +87,37 @@ test("hundreds of programs that wait and wake up all end, however few may comput
   const code = "for (let n = 0; n < 10; n++) { await test.echo({ n }); await sleep(n % 3); } return 'done'";
   const all = Array.from({ length: 100 }, () => narrow.value(code));
   expect(await Promise.all(all)).toEqual(all.map(() => "done"));
+});
+
+test("a program that waits for memory gets it when there is some, although no other program ends", async () => {
+  let fullBytes = 0;
+  const places = new Places({
+    computing: 4,
+    inMemory: 8,
+    get fullBytes() {
+      return fullBytes;
+    },
+    get growBelowBytes() {
+      return fullBytes;
+    },
+    freeMemory: () => {},
+    limitBytes: Number.POSITIVE_INFINITY,
+    shares: new CallerShares(),
+    parkAfterMs: 5_000,
+  });
+  const ending = Promise.withResolvers<void>();
+  const isIn = [false, false];
+  const programs = isIn.map((_, at) =>
+    places.inTurn(undefined, { memoryBytes: megabyte }, async () => {
+      isIn[at] = true;
+      await ending.promise;
+    }),
+  );
+  await Bun.sleep(50);
+  expect(isIn).toEqual([true, false]);
+  fullBytes = takenMemory() + 1_024 * megabyte;
+  await eventually(() => isIn[1]);
+  ending.resolve();
+  await Promise.all(programs);
+  places.close();
 });

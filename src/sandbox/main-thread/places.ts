@@ -77,6 +77,8 @@ export class Places {
   #usualBytes = firstUsualBytes;
   /** When the last programs got into memory because there was enough, as `performance.now()`. */
   #newcomers: number[] = [];
+  /** Runs while programs wait for memory. */
+  #again: Timer | undefined;
   /** The memory that was taken before the first program. In bytes. */
   #idleBytes: number | undefined;
   /** The largest memory limit of a program so far. */
@@ -133,13 +135,25 @@ export class Places {
     this.#newcomers = this.#newcomers.filter((at) => now - at < newcomerMs);
     const nowBytes = takenMemory() + this.#newcomers.length * usualBytes;
     if (nowBytes + usualBytes > mostBytes) freeMemory();
-    if (Math.max((this.#idleBytes ?? 0) + taken * usualBytes, nowBytes) + usualBytes > mostBytes) return false;
+    if (Math.max((this.#idleBytes ?? 0) + taken * usualBytes, nowBytes) + usualBytes > mostBytes) {
+      this.#askAgain();
+      return false;
+    }
     this.#newcomers.push(now);
     return true;
   };
 
+  /** Memory becomes free without the end of a program, too: newcomers count only once after a while, and servers end. */
+  #askAgain(): void {
+    this.#again ??= setTimeout(() => {
+      this.#again = undefined;
+      for (const each of this.#inMemory.values()) each.serve();
+    }, newcomerMs);
+  }
+
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#again);
     for (const each of [...this.#inMemory.values(), this.computing]) each.close();
   }
 
