@@ -60,7 +60,7 @@ export class Semaphore {
     const held = (this.#held.get(owner) ?? 0) - 1;
     if (held > 0) this.#held.set(owner, held);
     else this.#held.delete(owner);
-    this.serve();
+    if (!this.#waiting.isEmpty) this.serve();
   }
 
   /** Lets those in who wait and may run now. Call this if `mayTake` may have changed its answer without a release. */
